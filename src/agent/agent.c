@@ -59,6 +59,7 @@ static void on_due(uv_poll_t *handle, int status, int events)
 {
     struct agent *agent = handle->data;
     (void)status, (void)events;
+    if (agent->wakes_at) metrics_woke(&agent->metrics.lateness, clock_boottime_ns(), agent->wakes_at);
     agent->wakes_at = 0; /* setting it again, before the next wait, clears it like a read would */
 }
 
@@ -135,9 +136,18 @@ static void measure_turn(struct agent *agent)
     agent->waited = waited;
 }
 
+/* The time came while the loop was busy, so that the timer is set again before it was heard. */
+static void measure_lateness(struct agent *agent, uint64_t now)
+{
+    if (agent->wakes_at == 0 || now < agent->wakes_at) return;
+    metrics_woke(&agent->metrics.lateness, now, agent->wakes_at);
+    agent->wakes_at = 0;
+}
+
 static void before_waiting(uv_prepare_t *handle)
 {
     struct agent *agent = handle->data;
+    measure_lateness(agent, clock_boottime_ns());
     uint64_t next = host_tick(agent->host);
     const uint64_t now = clock_boottime_ns();
     if (host_has_failed(agent->host) && !agent->is_done) {

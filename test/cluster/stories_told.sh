@@ -105,6 +105,10 @@ story_majority_lost() {
     await_leader "$first"
     await_log a 'level=info.*b is back: heard again after'
     await_log a 'level=info.*the majority is back after'
+    await 30 "doctor at b tells that it was late: $(cat "$dir/doctor-b" 2> /dev/null)" doctor_says b \
+        '^warn +lateness +the agent ran up to [0-9]{4,}\.[0-9] ms late in the last hour, and [0-9.]+ ms stop work'
+    [ "$(metric b 'elector_loop_late_seconds_bucket{le="1"}')" -lt "$(metric b elector_loop_late_seconds_count)" ] ||
+        fail "no lateness above 1 s in the metrics of b"
     for m in a b c; do
         await_log "$m" "level=info group=\"work\" msg=\"leader changed: $leader leads with token $token"
         await_told "$m" "^Before, a led with token $first for .*, until no majority renewed its lease \(b silent for [0-9]+ ms, c silent for"

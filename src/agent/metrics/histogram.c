@@ -1,6 +1,8 @@
 /* See metrics.h: observations into buckets. */
 #include "agent/metrics/metrics.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 
 #define US NS_PER_US
@@ -24,4 +26,40 @@ void metrics_turn(struct metrics *metrics, uint64_t ns, uint64_t processor_ns)
     metrics_observe(&metrics->turns, ns);
     if (processor_ns > metrics->most_of_a_turn_ns) metrics->most_of_a_turn_ns = processor_ns;
     if (ns > metrics->longest_turn_ns) metrics->longest_turn_ns = ns;
+}
+
+enum { S_PER_MINUTE = 60 };
+
+static uint64_t minute_of(uint64_t now)
+{
+    return now / (S_PER_MINUTE * NS_PER_S);
+}
+
+/* Empties the places of the minutes that have begun since. */
+static void turn_over(struct metrics_lateness *lateness, uint64_t minute)
+{
+    if (minute >= lateness->minute + METRICS_MINUTES) {
+        memset(lateness->longest_ns, 0, sizeof lateness->longest_ns);
+        lateness->minute = minute;
+    }
+    while (lateness->minute < minute) lateness->longest_ns[++lateness->minute % METRICS_MINUTES] = 0;
+}
+
+void metrics_woke(struct metrics_lateness *lateness, uint64_t now, uint64_t asked)
+{
+    const uint64_t late = now > asked ? now - asked : 0;
+    uint64_t *longest = &lateness->longest_ns[minute_of(now) % METRICS_MINUTES];
+    turn_over(lateness, minute_of(now));
+    metrics_observe(&lateness->histogram, late);
+    if (late > *longest) *longest = late;
+}
+
+uint64_t metrics_longest_lateness_ns(const struct metrics_lateness *lateness, uint64_t now)
+{
+    uint64_t longest = 0;
+    for (uint64_t i = 0, minute = lateness->minute; i < METRICS_MINUTES && i <= minute; i++) {
+        const uint64_t each = lateness->longest_ns[(minute - i) % METRICS_MINUTES];
+        if (minute_of(now) - (minute - i) < METRICS_MINUTES && each > longest) longest = each;
+    }
+    return longest;
 }

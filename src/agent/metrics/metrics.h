@@ -15,7 +15,7 @@
 
 #include "agent/config/config.h"
 
-enum { METRICS_BOUNDS = 19, METRICS_CODES = 6 };
+enum { METRICS_BOUNDS = 19, METRICS_CODES = 6, METRICS_MINUTES = 60 };
 
 /* The bounds of all histograms: from a round trip on one host to a failover that is much too slow. */
 extern const uint64_t metrics_bounds_ns[METRICS_BOUNDS];
@@ -23,6 +23,14 @@ extern const uint64_t metrics_bounds_ns[METRICS_BOUNDS];
 struct metrics_histogram {
     uint64_t counts[METRICS_BOUNDS + 1]; /* up to each bound; the last: above all */
     uint64_t sum_ns;
+};
+
+/* How much later than asked the loop went on: it was not woken, or was busy. */
+struct metrics_lateness {
+    struct metrics_histogram histogram;
+    uint64_t
+        longest_ns[METRICS_MINUTES]; /* in each minute of the last hour; the minute modulo METRICS_MINUTES */
+    uint64_t minute;                 /* the newest with a place there */
 };
 
 struct metrics_peer {
@@ -43,6 +51,7 @@ struct metrics {
     uint64_t cut_off;                            /* HTTP connections closed because of a timeout */
     struct metrics_histogram turns;              /* of the loop: from the end of one wait to the next */
     uint64_t longest_turn_ns, most_of_a_turn_ns; /* the latter: processor time */
+    struct metrics_lateness lateness;
 };
 
 /* Values that are not counted, but read when somebody asks. */
@@ -54,11 +63,16 @@ struct metrics_gauges {
     bool differs[CONFIG_MEMBERS_MAX]; /* other settings, or another list of members */
     uint32_t groups, unled_wanted;    /* unled_wanted: groups with a candidate here, but without a leader */
     uint32_t clients, event_readers;
-    uint64_t writing_ns; /* how long the write of the state file under way has taken */
+    uint64_t writing_ns;          /* how long the write of the state file under way has taken */
+    uint64_t longest_lateness_ns; /* in the last hour */
 };
 
 void metrics_observe(struct metrics_histogram *, uint64_t ns);
 void metrics_turn(struct metrics *, uint64_t ns, uint64_t processor_ns);
+/* The loop went on at `now`, and had asked to at `asked`. Neither allocates nor waits. */
+void metrics_woke(struct metrics_lateness *, uint64_t now, uint64_t asked);
+/* The most in the 60 minutes that end with this one. */
+uint64_t metrics_longest_lateness_ns(const struct metrics_lateness *, uint64_t now);
 /* Counts an HTTP answer; codes that are not in the table are ignored. */
 void metrics_answered(struct metrics *, unsigned code);
 

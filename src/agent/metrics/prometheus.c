@@ -198,6 +198,13 @@ static void write_server(const struct metrics *metrics, const struct metrics_gau
     fputs("elector_loop_turn_longest_cpu_seconds ", out);
     write_seconds(out, metrics->most_of_a_turn_ns);
     fputc('\n', out);
+    metrics_write_head(out, "elector_loop_late_seconds", "histogram",
+                       "How much later than asked the agent's loop went on.");
+    write_histogram(out, "elector_loop_late_seconds", "", &metrics->lateness.histogram);
+    metrics_write_head(out, "elector_loop_late_longest_seconds", "gauge", "The most in the last hour.");
+    fputs("elector_loop_late_longest_seconds ", out);
+    write_seconds(out, gauges->longest_lateness_ns);
+    fputc('\n', out);
 }
 
 static void write_network(const struct seal_stats *seal, FILE *out)

@@ -115,12 +115,21 @@ json_t *serve_describe_group(const struct serve *serve, const struct leadership 
         "votes", (json_int_t)votes, "votes_counted", (json_int_t)counted);
 }
 
+/* NULL: not known, as of an engine. */
+static json_t *describe_lateness(const struct serve *serve)
+{
+    if (!serve->metrics) return NULL;
+    const uint64_t late = metrics_longest_lateness_ns(&serve->metrics->lateness, clock_boottime_ns());
+    return json_integer((json_int_t)((late + NS_PER_US - 1) / NS_PER_US));
+}
+
 json_t *serve_begin_status(const struct serve *serve)
 {
     const struct config *config = serve->config;
-    return json_pack("{sb so so so so* s[]}", "ok", 1, "member", member_name(config, config->self), "cluster",
-                     serve_text(config->cluster), "members", serve_describe_members(serve), "http_error",
-                     serve->http_error[0] ? serve_text(serve->http_error) : NULL, "groups");
+    return json_pack("{sb so so so so* so* s[]}", "ok", 1, "member", member_name(config, config->self),
+                     "cluster", serve_text(config->cluster), "members", serve_describe_members(serve),
+                     "http_error", serve->http_error[0] ? serve_text(serve->http_error) : NULL, "late_us",
+                     describe_lateness(serve), "groups");
 }
 
 static size_t append_group(const struct serve *serve, json_t *line, const struct leadership *o, uint64_t *worst)

@@ -2,6 +2,7 @@
  * The guarantees of a quorum configuration, by pure arithmetic from docs/quorum-protocol.md (the inequality,
  * "Failover, measured", Q21, Q22) and docs/run.md (when work is stopped). Times are in ns. A bound holds if
  * messages take at most `transmit` and none is lost; each lost exchange costs up to one re-ask more.
+ * bounds.c computes, bounds_settings.c takes the settings from a configuration.
  */
 #ifndef ELECTOR_CLI_CLUSTER_BOUNDS_H
 #define ELECTOR_CLI_CLUSTER_BOUNDS_H
@@ -9,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "agent/config/config.h"
 
 struct bounds_settings {
     uint64_t lease, beat, margin, reask, stagger; /* D, h, g, r, δ */
@@ -67,6 +70,11 @@ struct bounds {
     uint64_t packets_sent, packets_of_candidate, packets_all;
     bool warnings[BOUNDS_WARNINGS];
 };
+
+/* Whether the section's groups have bounds: those of quorum have. NULL: the groups without a section. */
+bool bounds_are_of(const struct config_group *section);
+struct bounds_settings bounds_settings_of(const struct config *, const struct config_group *section);
+uint32_t bounds_role_count(const struct config *, enum config_role);
 
 struct bounds_votes bounds_count(uint32_t voters, uint32_t witnesses, uint32_t candidates);
 /* The settings have passed the configuration's own checks, so no sum overflows. */

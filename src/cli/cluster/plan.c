@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "cli/cluster/bounds.h"
 
-enum { CONFIG_BYTES_MAX = 1 << 20, OPTIONS_MAX = 24, SPAN = 32 };
+enum { CONFIG_BYTES_MAX = 1 << 20, SPAN = 32 };
 
 /* One group section, or the defaults if there is none. */
 struct plan {
@@ -40,41 +40,13 @@ static void write_help(void)
 
 /* ---- Sections ---- */
 
-static uint32_t count_role(const struct config *config, enum config_role role)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < config->member_count; i++) count += config->members[i].role == role;
-    return count;
-}
-
-static uint64_t option_of(const struct el_algorithm *algorithm, const struct el_value *values, const char *name)
-{
-    for (uint32_t i = 0; i < algorithm->option_count; i++)
-        if (strcmp(algorithm->options[i].name, name) == 0) return values[i].number;
-    return 0;
-}
-
 static struct plan plan_of(const struct config *config, const struct config_group *section, const char *name)
 {
-    struct el_value values[OPTIONS_MAX] = {0};
     struct plan plan = {.config = config, .name = name};
     plan.algorithm = section && section->algorithm ? section->algorithm : el_algorithm_named("quorum");
-    plan.has_promises = strcmp(plan.algorithm->name, "quorum") == 0;
+    plan.has_promises = bounds_are_of(section);
     if (!plan.has_promises) return plan;
-    config_values(config->profile, section, plan.algorithm, values);
-    plan.settings = (struct bounds_settings){.lease = option_of(plan.algorithm, values, "lease"),
-                                             .beat = option_of(plan.algorithm, values, "beat"),
-                                             .margin = option_of(plan.algorithm, values, "margin"),
-                                             .reask = option_of(plan.algorithm, values, "re-ask"),
-                                             .stagger = option_of(plan.algorithm, values, "stagger"),
-                                             .block = (uint32_t)option_of(plan.algorithm, values, "block"),
-                                             .transmit = config->transmit_max,
-                                             .process = CONFIG_PROCESS_MAX,
-                                             .drift = config->drift,
-                                             .voters = count_role(config, CONFIG_VOTER),
-                                             .witnesses = count_role(config, CONFIG_WITNESS),
-                                             .observers = count_role(config, CONFIG_OBSERVER),
-                                             .candidates = count_role(config, CONFIG_CANDIDATE)};
+    plan.settings = bounds_settings_of(config, section);
     plan.promises = bounds_of(&plan.settings);
     return plan;
 }
@@ -190,9 +162,10 @@ static bool find_neighbours(const struct config *config, const char **a, const c
 
 static void write_members(const struct config *config)
 {
-    const uint32_t voters = count_role(config, CONFIG_VOTER), witnesses = count_role(config, CONFIG_WITNESS),
-                   observers = count_role(config, CONFIG_OBSERVER),
-                   candidates = count_role(config, CONFIG_CANDIDATE);
+    const uint32_t voters = bounds_role_count(config, CONFIG_VOTER),
+                   witnesses = bounds_role_count(config, CONFIG_WITNESS),
+                   observers = bounds_role_count(config, CONFIG_OBSERVER),
+                   candidates = bounds_role_count(config, CONFIG_CANDIDATE);
     const struct bounds_votes count = bounds_count(voters, witnesses, candidates);
     const char *a, *b;
     printf("cluster %s: %u votes, %u elect, so %u may fail", config->cluster, count.votes, count.majority,
@@ -296,17 +269,18 @@ static int write_all(const struct config *config, bool json)
             write_text(&plan);
     }
     if (json) {
-        const uint32_t voters = count_role(config, CONFIG_VOTER),
-                       witnesses = count_role(config, CONFIG_WITNESS),
-                       candidates = count_role(config, CONFIG_CANDIDATE);
+        const uint32_t voters = bounds_role_count(config, CONFIG_VOTER),
+                       witnesses = bounds_role_count(config, CONFIG_WITNESS),
+                       candidates = bounds_role_count(config, CONFIG_CANDIDATE);
         const struct bounds_votes count = bounds_count(voters, witnesses, candidates);
         const char *a = NULL, *b = NULL;
         (void)find_neighbours(config, &a, &b);
-        json_t *root = json_pack(
-            "{ss sI sI sI sI sI sI s[s*s*] sO}", "cluster", config->cluster, "votes", (json_int_t)count.votes,
-            "majority", (json_int_t)count.majority, "failures", (json_int_t)count.failures,
-            "candidate_failures", (json_int_t)count.candidate_failures, "witnesses", (json_int_t)witnesses,
-            "observers", (json_int_t)count_role(config, CONFIG_OBSERVER), "on_one_host", a, b, "groups", list);
+        json_t *root = json_pack("{ss sI sI sI sI sI sI s[s*s*] sO}", "cluster", config->cluster, "votes",
+                                 (json_int_t)count.votes, "majority", (json_int_t)count.majority, "failures",
+                                 (json_int_t)count.failures, "candidate_failures",
+                                 (json_int_t)count.candidate_failures, "witnesses", (json_int_t)witnesses,
+                                 "observers", (json_int_t)bounds_role_count(config, CONFIG_OBSERVER),
+                                 "on_one_host", a, b, "groups", list);
         if (root && candidates) json_object_set_new(root, "candidates", json_integer(candidates));
         cli_put_json(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
         putchar('\n');

@@ -28,6 +28,7 @@ static void read_gauges(const struct http *http, struct metrics_gauges *gauges)
     gauges->event_readers = http->reader_count;
     const uint64_t since = with->metrics->writes_since_ns, now = host_clock(with->host);
     gauges->writing_ns = since && now > since ? now - since : 0;
+    gauges->longest_lateness_ns = metrics_longest_lateness_ns(&with->metrics->lateness, now);
     for (el_node peer = 1; peer <= with->config->member_count; peer++) {
         gauges->heard_ns[peer - 1] = serve_heard(with->serve, peer);
         gauges->differs[peer - 1] = serve_differs(with->serve, peer);

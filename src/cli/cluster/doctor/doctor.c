@@ -16,8 +16,9 @@ static void write_help(void)
 {
     fputs(
         "Usage: elector doctor [--config FILE] [--output text|json]\n\n"
-        "Checks what a member needs: configuration, keys, state file, clocks, address, HTTP. Then asks its agent which\n"
-        "members it hears and who leads. Prints one line each: ok, warn, WRONG and what to do, or ? if it cannot tell.\n"
+        "Checks what a member needs: configuration, keys, state file, clocks, address, HTTP. Then asks its agent how\n"
+        "late it ran in the last hour, which members it hears and who leads. Prints one line each: ok, warn, WRONG and\n"
+        "what to do, or ? if it cannot tell.\n"
         "Changes nothing, and does not disturb a running agent. Best run as the agent's user. If ELECTOR_URL names a\n"
         "store and --config no file: whether the store's engine is found, and the store answers it.\n\n"
         "  --config FILE    the configuration (/etc/elector/elector.conf)\n"
@@ -80,6 +81,7 @@ static void ask(struct doctor *d, struct json_lines *w, const char *path)
 /* True if the agent that answered is the configured member. */
 static bool is_ours(const struct doctor *d)
 {
+    if (!d->config) return false;
     const char *name = json_lines_text(d->status, "member", 255),
                *cluster = json_lines_text(d->status, "cluster", 255);
     return name && cluster && strcmp(name, doctor_self(d->config)->name) == 0 &&
@@ -148,6 +150,7 @@ static void check_member(struct doctor *d)
     check_agent(d);
     check_address(d);
     check_http(d);
+    if (d->status && is_ours(d)) doctor_check_lateness(d);
     if (d->status) doctor_check_cluster(d);
 }
 

@@ -40,6 +40,11 @@ void doctor_check_store(struct doctor *, const char *url);
 /* cluster.c */
 void doctor_check_cluster(struct doctor *);
 
+/* lateness.c: whether the agent's loop was so late in the last hour that it may cost a lease */
+void doctor_check_lateness(struct doctor *);
+/* `stall_ns`: how long the agent may stall before the work of the shortest lease is stopped. */
+enum verdict doctor_lateness(uint64_t late_ns, uint64_t stall_ns, char *text, size_t size);
+
 /* Checks `http`. `runs`: there is an agent that should serve it. `error`: why it does not, as it says; NULL: it
  * does. */
 enum verdict doctor_http(const struct config *, bool runs, const char *error, char *text, size_t size);

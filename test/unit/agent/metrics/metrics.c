@@ -125,6 +125,43 @@ static void drops_and_answers_say_why(void **state)
     expect("elector_member_info{cluster=\"shop\",member=\"b\"} 1");
 }
 
+#define MINUTE UINT64_C(60000000000)
+
+static void what_is_late_is_counted_and_what_is_not_too(void **state)
+{
+    metrics_woke(&metrics.lateness, MINUTE, MINUTE);
+    metrics_woke(&metrics.lateness, MINUTE + 30000, MINUTE);
+    metrics_woke(&metrics.lateness, MINUTE, MINUTE + 30000); /* by another clock: never negative */
+    scene.longest_lateness_ns = metrics_longest_lateness_ns(&metrics.lateness, MINUTE);
+    write_all();
+    expect("elector_loop_late_seconds_bucket{le=\"0.00001\"} 2");
+    expect("elector_loop_late_seconds_bucket{le=\"0.00005\"} 3");
+    expect("elector_loop_late_seconds_sum 0.00003\nelector_loop_late_seconds_count 3");
+    expect("elector_loop_late_longest_seconds 0.00003");
+}
+
+static void the_longest_lateness_is_of_the_last_hour(void **state)
+{
+    const struct metrics_lateness *l = &metrics.lateness;
+    const uint64_t first = 1000 * MINUTE;
+    assert_int_equal(metrics_longest_lateness_ns(l, first), 0);
+    metrics_woke(&metrics.lateness, first, first - 700);
+    metrics_woke(&metrics.lateness, first + 1, first - 99);
+    assert_int_equal(metrics_longest_lateness_ns(l, first), 700);
+    metrics_woke(&metrics.lateness, first + MINUTE, first + MINUTE - 300);
+    metrics_woke(&metrics.lateness, first + 58 * MINUTE, first + 58 * MINUTE - 5);
+    assert_int_equal(metrics_longest_lateness_ns(l, first + 59 * MINUTE), 700);
+    assert_int_equal(metrics_longest_lateness_ns(l, first + 60 * MINUTE),
+                     300); /* although nothing came since */
+    metrics_woke(&metrics.lateness, first + 60 * MINUTE,
+                 first + 60 * MINUTE - 1); /* takes the place of the first */
+    assert_int_equal(metrics_longest_lateness_ns(l, first + 60 * MINUTE), 300);
+    metrics_woke(&metrics.lateness, first + 61 * MINUTE, first + 61 * MINUTE - 1);
+    assert_int_equal(metrics_longest_lateness_ns(l, first + 61 * MINUTE), 5);
+    metrics_woke(&metrics.lateness, first + 5000 * MINUTE, first + 5000 * MINUTE - 2);
+    assert_int_equal(metrics_longest_lateness_ns(l, first + 5000 * MINUTE), 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 
 int main(void)
@@ -134,6 +171,8 @@ int main(void)
         TEST(peers_have_lines_and_we_have_none),
         TEST(who_is_alone_has_no_peers),
         TEST(drops_and_answers_say_why),
+        TEST(what_is_late_is_counted_and_what_is_not_too),
+        TEST(the_longest_lateness_is_of_the_last_hour),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,18 @@ static void a_source_that_is_rare_is_warned_of(void **state)
     assert_string_equal(text, "/sys does not tell");
 }
 
+/* What is told apart: less than half of what a lease allows, more, and more than all of it. */
+static void a_late_agent_is_warned_of_before_it_costs_the_lease(void **state)
+{
+    const uint64_t ms = 1000000;
+    assert_int_equal(doctor_lateness(5 * ms, 10 * ms, text, sizeof text), FINE);
+    assert_string_equal(text, "the agent ran at most 5.0 ms late in the last hour; 10.0 ms would stop work");
+    assert_int_equal(doctor_lateness(5 * ms + 1, 10 * ms, text, sizeof text), WARN);
+    assert_non_null(strstr(text, "up to 5.0 ms late in the last hour, and 10.0 ms would stop work;"));
+    assert_int_equal(doctor_lateness(10 * ms, 10 * ms, text, sizeof text), WARN);
+    assert_non_null(strstr(text, "up to 10.0 ms late in the last hour, and 10.0 ms stop work;"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -69,6 +81,7 @@ int main(void)
         cmocka_unit_test(a_rate_beyond_the_drift_is_wrong),
         cmocka_unit_test(who_is_not_synchronised_is_told_that_leases_do_not_mind),
         cmocka_unit_test(a_source_that_is_rare_is_warned_of),
+        cmocka_unit_test(a_late_agent_is_warned_of_before_it_costs_the_lease),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

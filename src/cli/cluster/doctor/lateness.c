@@ -1,0 +1,49 @@
+/* Whether the host lets the agent run in time: how late its loop went on, beside what the shortest lease allows. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "cli/cluster/bounds.h"
+#include "cli/cluster/doctor/doctor.h"
+#include "client/json_lines.h"
+
+/* Of all sections, and of the groups without one; UINT64_MAX: none has a lease. */
+static uint64_t shortest_stall(const struct config *config)
+{
+    uint64_t shortest = UINT64_MAX;
+    for (uint32_t i = 0; i <= config->group_count; i++) {
+        const struct config_group *section = i < config->group_count ? &config->groups[i] : NULL;
+        if (!bounds_are_of(section)) continue;
+        const struct bounds_settings settings = bounds_settings_of(config, section);
+        const uint64_t stall = bounds_of(&settings).run_stall;
+        if (stall < shortest) shortest = stall;
+    }
+    return shortest;
+}
+
+enum verdict doctor_lateness(uint64_t late_ns, uint64_t stall_ns, char *text, size_t size)
+{
+    const double late = (double)late_ns / NS_PER_MS, stall = (double)stall_ns / NS_PER_MS;
+    if (late_ns <= stall_ns / 2) {
+        snprintf(text, size, "the agent ran at most %.1f ms late in the last hour; %.1f ms would stop work",
+                 late, stall);
+        return FINE;
+    }
+    snprintf(
+        text, size,
+        "the agent ran up to %.1f ms late in the last hour, and %.1f ms %s work; the host was suspended or is "
+        "overloaded: relieve it, or raise `lease`",
+        late, stall, late_ns < stall_ns ? "would stop" : "stop");
+    return WARN;
+}
+
+void doctor_check_lateness(struct doctor *d)
+{
+    char text[256];
+    uint64_t late_us;
+    if (!d->config || !json_lines_number(d->status, "late_us", 0, &late_us)) return;
+    const uint64_t stall = shortest_stall(d->config);
+    if (stall == UINT64_MAX || late_us > UINT64_MAX / NS_PER_US) return;
+    const enum verdict verdict = doctor_lateness(late_us * NS_PER_US, stall, text, sizeof text);
+    doctor_say(d, verdict, "lateness", "%s", text);
+}
