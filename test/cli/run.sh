@@ -870,6 +870,7 @@ test_small_things() {
     wait "$candidate" || true
     run doctor --config "$conf"
     accepts "members" 0 "^$long +1 +voter +here +this agent +[0-9.]+ +[A-Za-z0-9+/]{8} +$host:7400$" members --url "$url"
+    accepts "members by status" 0 "^$long +1 +voter +here +this agent" status --url "$url" --members
     verify "members" "counts its vote" grep -q '^1 of 1 votes count; 1 elect; 0 more may fail$' "$out"
     verify "members" "has nothing that is pending" grep -q '^nothing is pending$' "$out"
     run members --url "$url" --output json

@@ -18,10 +18,11 @@ struct request {
 static void write_help(void)
 {
     fputs(
-        "Usage: elector status [GROUP] [--watch] [--url URL] [--output text|json]\n\n"
+        "Usage: elector status [GROUP | --members] [--watch] [--url URL] [--output text|json]\n\n"
         "Prints what an agent knows of each group (or of GROUP only): the leader and its token, the time left on the\n"
         "lease, how many voters count there (heard, with the same settings), the longest failover, and the candidates\n"
         "with their priorities.\n\n"
+        "  --members              the members instead, as by `elector members`\n"
         "  --watch                print it again every second, until interrupted\n"
         "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP;\n"
         "                         etcd://HOST/PREFIX or zookeeper://HOST/PATH, a store (elector help engines)\n"
@@ -309,6 +310,9 @@ int cli_status(int argc, char **argv)
             r.url = value;
         } else if (cli_option(argc, argv, &i, "output", &value)) {
             if (!cli_output("status", value, &r.json)) return CLI_USAGE;
+        } else if (strcmp(argv[i], "--members") == 0) {
+            memmove(&argv[i], &argv[i + 1], (size_t)(argc - i) * sizeof *argv); /* the NULL at the end too */
+            return cli_members(argc - 1, argv);
         } else if (strcmp(argv[i], "--watch") == 0) {
             r.watches = true;
         } else if (argv[i][0] == '-' || r.group) {
