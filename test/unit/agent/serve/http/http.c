@@ -165,7 +165,7 @@ static void tells_the_status_of_nothing(void **state)
 {
     static char whole[sizeof h.answer];
     join_chunks(body_of(get("/status")), whole);
-    assert_non_null(strstr(whole, "],\"groups\":[],\"worst_failover_ms\":0}\n"));
+    assert_non_null(strstr(whole, "],\"late_us\":0,\"groups\":[],\"worst_failover_ms\":0}\n"));
 }
 
 /* ---- Events ---- */
