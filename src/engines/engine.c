@@ -13,6 +13,7 @@
 #include <sodium.h>
 
 #include "agent/agent.h"
+#include "agent/history/history.h"
 #include "agent/systemd.h"
 #include "base/clock.h"
 #include "base/descriptors.h"
@@ -80,11 +81,24 @@ el_duration engine_ttl(const struct engine *engine)
     return engine->host->kept_ns;
 }
 
-void engine_set_time(struct engine *engine, const char *option, el_duration time)
+static struct el_value *value_of(const struct engine *engine, const char *option)
 {
     const struct el_algorithm *algorithm = engine->kind->algorithm;
     for (uint32_t i = 0; i < algorithm->option_count; i++)
-        if (strcmp(algorithm->options[i].name, option) == 0) engine->host->values[i].number = time;
+        if (strcmp(algorithm->options[i].name, option) == 0) return &engine->host->values[i];
+    return NULL;
+}
+
+void engine_set_time(struct engine *engine, const char *option, el_duration time)
+{
+    struct el_value *value = value_of(engine, option);
+    if (value) value->number = time;
+}
+
+el_duration engine_time(const struct engine *engine, const char *option)
+{
+    const struct el_value *value = value_of(engine, option);
+    return value ? value->number : 0;
 }
 
 void engine_set_worst_failover(struct engine *engine, el_duration time)
@@ -306,6 +320,18 @@ static void watch_all(struct engine *engine)
     }
 }
 
+/* In the log of an engine for a host: its clients come and go. An engine of one client leaves that to the client. */
+static void tell_loss(void *context, enum serve_step what, const char *group, const struct history_entry *e)
+{
+    const struct engine *engine = context;
+    if (what != SERVE_LEASE_LOST || engine->serves_one) return;
+    const char *reason = e->reason ? e->reason : "lost";
+    const bool is_unrenewed = strcmp(reason, "no-quorum") == 0;
+    log_event(is_unrenewed ? LOG_WARN_LEVEL : LOG_INFO_LEVEL, group, "leadership lost here: %s%s%s%s", reason,
+              is_unrenewed ? "; " : "", is_unrenewed ? engine->kind->name : "",
+              is_unrenewed ? " has not renewed the lease" : "");
+}
+
 /* 0, or the exit code: `text` says why. */
 static int open_all(struct engine *engine, const struct engine_request *request, const struct engine_url *url,
                     char text[ENGINE_TEXT])
@@ -339,6 +365,7 @@ static int open_all(struct engine *engine, const struct engine_request *request,
     if (!engine->serve) return AGENT_CANNOT_START;
     serve_set_engine(engine->serve, &engine->as_served);
     serve_set_metrics(engine->serve, engine->metrics);
+    serve_set_listener(engine->serve, tell_loss, engine);
     return 0;
 }
 

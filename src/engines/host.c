@@ -291,15 +291,19 @@ bool host_hears_in(const struct host_group *group, el_node peer)
 
 uint64_t host_unrenewed_ns(const struct host_group *group, uint64_t *late_ns)
 {
-    (void)group;
-    *late_ns = 0;
-    return 0;
+    const struct host *host = group->host;
+    const uint64_t lease = engine_time(host->engine, "lease"),
+                   beats = 3 * engine_time(host->engine, "heartbeat"), end = host_view_of(group).lease_end_ns,
+                   now = host_now(host);
+    *late_ns = beats < lease / 2 ? beats : lease / 2;
+    if (end == UINT64_MAX) return 0;
+    return end > now + lease ? 0 : now + lease - end;
 }
 
 uint64_t host_lease_less_margin_ns(const struct host_group *group)
 {
-    (void)group;
-    return 0;
+    const uint64_t lease = engine_time(group->host->engine, "lease"), margin = group->host->margin;
+    return lease > margin ? lease - margin : 0;
 }
 
 bool host_obituary(const struct host *host, struct payload *payload)

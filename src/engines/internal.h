@@ -50,6 +50,9 @@ struct host {
     uint64_t ids[ENGINE_STORE];
 };
 
+el_duration engine_time(const struct engine *,
+                        const char *option); /* see engine_set_time(); 0: there is none */
+
 struct engine {
     uv_loop_t loop;
     const struct store_kind *kind;

@@ -414,6 +414,9 @@ story_etcd_for_a_host() { # one engine behind a socket: many clients, one lease;
     local before=$token
     kill -KILL "${runner[${leader/host/h}]}"
     await_leader "$before"
+    etcd_kill s1 # the work ends and resigns in time: the cause is the store, not the worker
+    await 30 "it tells the cause" grep -q 'leadership lost here: no-quorum; etcd has not renewed the lease' "$dir/${leader/host/h}.log"
+    ! grep -q 'group="other" msg="leadership lost here: resigned' "$dir/h1.log" || fail "a loss is told as resigned"
     kill -TERM "$engine"
     await_exit "$engine" 0 "the engine"
     judge
