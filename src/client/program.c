@@ -4,7 +4,7 @@
  * come into the application.
  *
  * The program is looked for in $ELECTOR_ENGINES_DIR, near the running program, near this library, and where it was
- * installed; never in $PATH. It gets the socket as descriptor 3, standard error, and no other descriptor, and a session of its
+ * installed; never in $PATH, and never where somebody else could have put it. It gets the socket as descriptor 3, standard error, and no other descriptor, and a session of its
  * own, so that a signal from the terminal does not end it before the work has ended. It forks at once, so that the application
  * has no child that it does not know.
  */
@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,12 +52,11 @@ static bool is_near(const char *file, char path[PATH_MAX])
     return false;
 }
 
-bool program_find(char *path)
+/* Not where the environment says: that is this user's own word. */
+static bool find_installed(char path[PATH_MAX])
 {
     char self[PATH_MAX];
     Dl_info library;
-    const char *folder = secure_getenv("ELECTOR_ENGINES_DIR");
-    if (folder && *folder) return is_in(folder, strlen(folder), path);
     const ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
     if (size > 0) self[size] = '\0';
     if (size > 0 && is_near(self, path)) return true;
@@ -65,16 +66,57 @@ bool program_find(char *path)
     return is_in(ELECTOR_ENGINES_DIR, strlen(ELECTOR_ENGINES_DIR), path);
 }
 
-void program_say_missing(char *reason, size_t size)
+/* ---- Who could have put it there ---- */
+
+static bool is_safe(const char *path, char *reason, size_t size)
+{
+    static const char *const mend = "install it elsewhere, or name its folder with ELECTOR_ENGINES_DIR";
+    struct stat status;
+    if (stat(path, &status) != 0)
+        snprintf(reason, size, "cannot look at %.200s: %s", path, strerror(errno));
+    else if (status.st_uid != 0 && status.st_uid != geteuid())
+        snprintf(reason, size, "%.200s belongs to user %u, so no %s is started from there: %s", path,
+                 (unsigned)status.st_uid, program, mend);
+    else if (status.st_mode & (S_IWGRP | S_IWOTH))
+        snprintf(reason, size, "others can write to %.200s, so no %s is started from there: chmod go-w it, %s",
+                 path, program, mend);
+    else
+        return true;
+    return false;
+}
+
+static bool is_safe_folder_of(const char *path, char *reason, size_t size)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    return is_safe(dirname(folder), reason, size);
+}
+
+bool program_is_trusted(const char *path, char *reason, size_t size)
+{
+    char target[PATH_MAX]; /* of a symbolic link */
+    if (!realpath(path, target)) {
+        snprintf(reason, size, "cannot look at %.200s: %s", path, strerror(errno));
+        return false;
+    }
+    return is_safe_folder_of(path, reason, size) && is_safe_folder_of(target, reason, size) &&
+           is_safe(target, reason, size);
+}
+
+bool program_find(char *path, char *reason, size_t size)
 {
     const char *folder = secure_getenv("ELECTOR_ENGINES_DIR");
-    if (folder && *folder)
+    if (folder && *folder) {
+        if (is_in(folder, strlen(folder), path)) return true;
         snprintf(reason, size, "there is no %s in %.200s, which ELECTOR_ENGINES_DIR names", program, folder);
-    else
-        snprintf(reason, size,
-                 "there is no %s near this program, nor in %s: install it, or say with ELECTOR_ENGINES_DIR "
-                 "where it is",
-                 program, ELECTOR_ENGINES_DIR);
+        return false;
+    }
+    if (find_installed(path)) return program_is_trusted(path, reason, size);
+    snprintf(reason, size,
+             "there is no %s near this program, nor in %s: install it, or say with ELECTOR_ENGINES_DIR "
+             "where it is",
+             program, ELECTOR_ENGINES_DIR);
+    return false;
 }
 
 /* ---- Starting it ---- */
@@ -126,10 +168,7 @@ int program_start(const char *url, char *reason, size_t size)
         snprintf(reason, size, "a program with raised privileges starts no engine: use an agent, unix:PATH");
         return -1;
     }
-    if (!program_find(path)) {
-        program_say_missing(reason, size);
-        return -1;
-    }
+    if (!program_find(path, reason, size)) return -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
         snprintf(reason, size, "cannot make a socket for %s: %s", program, strerror(errno));
         return -1;

@@ -11,9 +11,10 @@
 #endif
 
 enum { PROGRAM_PATH = 4096 };
-/* Where it is: PROGRAM_PATH bytes. False: nowhere, and program_say_missing() says what to do. */
-bool program_find(char *path);
-void program_say_missing(char *reason, size_t size);
+/* Where it is: PROGRAM_PATH bytes. False: nowhere, or others could have put it there; `reason` says what to do. */
+bool program_find(char *path, char *reason, size_t size);
+/* Whether only root and this user can change the program: it and its folder are theirs, and nobody else can write to them. */
+bool program_is_trusted(const char *path, char *reason, size_t size);
 
 /* The socket to it, non-blocking; -1: `reason` says why not, and what to do. */
 int program_start(const char *url, char *reason, size_t size);

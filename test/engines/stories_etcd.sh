@@ -392,6 +392,11 @@ story_etcd_bad_input() {
     refused 1 'etcd keeps no history' "$ELECTOR" history work --url "$(url a)"
     ELECTOR_URL=$(url a) "$ELECTOR" doctor > "$dir/said"
     says '^ok +store +etcd answers at'
+    mkdir -m 1777 "$dir/shared"
+    cp "$ELECTOR" "$dir/shared/elector"
+    cp "$BUILD/elector-engine" "$dir/shared/"
+    refused 2 'others can write to .*/shared, so no elector-engine is started from there' "$dir/shared/elector" status work --url "$(url a)"
+    refused 2 'others can write to .*/shared' "$dir/shared/elector" run --url "$(url a)" work -- true
     refused 2 'there is no elector-engine in /none' env ELECTOR_ENGINES_DIR=/none "$ELECTOR" status work --url "$(url a)"
 }
 

@@ -82,8 +82,7 @@ static int become_engine(char *url, const char *socket, bool verbose)
 {
     char path[PROGRAM_PATH], text[512], name[] = "elector-engine", to[] = "--socket", more[] = "--verbose";
     char *const words[] = {name, to, (char *)(uintptr_t)socket, url, verbose ? more : NULL, NULL};
-    if (!program_find(path)) {
-        program_say_missing(text, sizeof text);
+    if (!program_find(path, text, sizeof text)) {
         fprintf(stderr, "elector agent: %s\n", text);
         return AGENT_CANNOT_START;
     }
