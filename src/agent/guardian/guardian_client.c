@@ -62,9 +62,10 @@ struct guardian_client {
 
     struct guardian_channel channel;
     uint64_t started_at, start_at, pause_ms;
-    bool is_armed; /* the log says that it has an obituary for a peer */
-    bool has_all;  /* the guardian knows of all work: it may have obituaries */
-    bool has_new;  /* some work is_new */
+    uint64_t told_full_at; /* 0: never */
+    bool is_armed;         /* the log says that it has an obituary for a peer */
+    bool has_all;          /* the guardian knows of all work: it may have obituaries */
+    bool has_new;          /* some work is_new */
     uint32_t timeout_ms;
     struct payload payload;
     uint64_t
@@ -216,6 +217,19 @@ static uint32_t find_place(const struct guardian_client *o)
     return i;
 }
 
+/* At most once a minute: clients come and go. */
+static void tell_full(struct guardian_client *o)
+{
+    const uint64_t now = host_clock(o->host);
+    if (o->told_full_at && now - o->told_full_at < 60 * NS_PER_S) return;
+    o->told_full_at = now;
+    log_event(
+        LOG_WARN_LEVEL, NULL,
+        "the guardian watches %d clients, and can watch no more: while others lead, peers would wait for our "
+        "leases if this agent died; let clients share a connection",
+        CLIENT_WORKS_MAX - CLIENT_BLIND - 1);
+}
+
 uint32_t guardian_client_add(struct guardian_client *o, enum guardian_kind kind, int fd, int connection)
 {
     if (fd < 0) return CLIENT_BLIND;
@@ -226,6 +240,7 @@ uint32_t guardian_client_add(struct guardian_client *o, enum guardian_kind kind,
         place = find_place(o);
     }
     if (place == CLIENT_WORKS_MAX) {
+        if (has_room) tell_full(o);
         close_work(kind, fd);
         return CLIENT_BLIND;
     }

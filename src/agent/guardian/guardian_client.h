@@ -50,7 +50,7 @@ uint64_t guardian_client_tick(struct guardian_client *);
 /*
  * Adds the work of a client: its process (GUARDIAN_WATCH, with a pidfd) or a line to its keeper
  * (GUARDIAN_LINE). Owns `fd` from then on. Borrows the client's connection until guardian_client_drop(); -1:
- * none. Returns CLIENT_BLIND if fd is -1 or there are too many. Here and below the guardian_client may be NULL:
+ * none. Returns CLIENT_BLIND if fd is -1 or there are too many, which is logged. Here and below the guardian_client may be NULL:
  * then nobody watches.
  */
 uint32_t guardian_client_add(struct guardian_client *, enum guardian_kind, int fd, int connection);

@@ -110,6 +110,23 @@ static void there_is_room_for_who_comes_after_many(void **state)
     nothing_since("unwatch 249; ");
 }
 
+/* One too many is not lost: it counts as work that cannot be watched. */
+static void one_more_than_there_is_room_for_is_remembered(void **state)
+{
+    was_told(BEGUN);
+    for (uint32_t i = CLIENT_BLIND + 1; i < CLIENT_WORKS_MAX; i++) assert_int_equal(add(getpid()), i);
+    const uint32_t work = add(getpid());
+    assert_int_equal(work, CLIENT_BLIND);
+    guardian_client_stand(obituary, work);
+    guardian_client_hold(obituary, work, NULL, 0);
+    was_told("blind 1; ");
+    assert_true(leads(CLIENT_BLIND));
+    guardian_client_let_go(obituary, work, NULL);
+    assert_false(leads(CLIENT_BLIND));
+    guardian_client_drop(obituary, CLIENT_BLIND + 7);
+    assert_int_equal(add(getpid()), CLIENT_BLIND + 7);
+}
+
 static void a_line_takes_the_place_of_the_process(void **state)
 {
     const int fd = join();
@@ -203,6 +220,7 @@ int main(int argc, char **argv)
         GUARDED(who_is_dead_when_it_leads_cannot_be_watched),
         GUARDED(what_leads_and_never_stood_is_told_then),
         GUARDED(there_is_room_for_who_comes_after_many),
+        GUARDED(one_more_than_there_is_room_for_is_remembered),
         GUARDED(it_is_watched_once_however_much_it_leads),
         GUARDED(a_line_takes_the_place_of_the_process),
         GUARDED(a_line_may_come_before_the_leadership),
