@@ -71,7 +71,7 @@ json_t *serve_members(const struct serve *serve)
     return json_pack("{sb so so ss sI sI sI ss so so}", "ok", 1, "member",
                      serve_text(config->members[config->self - 1].name), "cluster", serve_text(config->cluster),
                      "list", list, "votes", (json_int_t)votes, "votes_counted", (json_int_t)counted, "majority",
-                     (json_int_t)(votes / 2 + 1), "speaks", speaks, "members", serve_describe_members(serve),
+                     (json_int_t)votes / 2 + 1, "speaks", speaks, "members", serve_describe_members(serve),
                      "restart", serve_list_differences(serve->restart, serve->restart_count));
 }
 
