@@ -43,7 +43,9 @@ static void hear(void *context, const struct sockaddr_storage *from, const uint8
 {
     struct agent *agent = context;
     agent->hearing = size;
+    agent->hearing_from = from;
     seal_receive(agent->seal, clock_boottime_ns(), udp_source(agent->config, from), datagram, size);
+    agent->hearing_from = NULL;
 }
 
 static void on_readable(uv_poll_t *handle, int status, int events)
@@ -418,7 +420,7 @@ int agent_run(struct config *config, const char *program)
     if (agent.code == 0) {
         begin(&agent);
         agent.watchdog = systemd_watchdog_ns();
-        config_write_address(&config->members[config->self - 1].address, address, sizeof address);
+        config_write_place(config, config->self, address, sizeof address);
         const bool is_served = agent.http && http_is_served(agent.http);
         if (is_served) config_write_address(&config->http, http, sizeof http);
         log_event(LOG_INFO_LEVEL, NULL, "member %s of %s, %u members, on %s%s; clients at %s, HTTP %s%s",

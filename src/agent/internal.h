@@ -51,7 +51,8 @@ struct agent {
     struct http *http; /* NULL: off */
     struct metrics metrics;
     struct agent_notices notices;
-    size_t hearing; /* size of the datagram being opened, for the metrics */
+    size_t hearing;                              /* size of the datagram being opened, for the metrics */
+    const struct sockaddr_storage *hearing_from; /* its source; NULL: none is being opened */
     struct recorder *recorder;
     bool has_warned_of_disk;
     int socket, timer;
@@ -103,6 +104,7 @@ void agent_watch_peers(struct agent *, uint64_t now);
 /* For serve_set_listener(). */
 void agent_notice_step(void *context, enum serve_step, const char *group, const struct history_entry *);
 void agent_notice_difference(struct agent *, el_node peer, bool differs);
+void agent_notice_address(struct agent *, el_node peer);
 void agent_notice_version(struct agent *, el_node peer, bool is_understood);
 void agent_notice_request(struct agent *, el_node from, const struct payload_entry *, enum exchange_outcome);
 

@@ -139,6 +139,14 @@ void agent_notice_difference(struct agent *agent, el_node peer, bool differs)
             name_of(agent, peer), first.what, first.ours, first.theirs);
 }
 
+void agent_notice_address(struct agent *agent, el_node peer)
+{
+    char address[80];
+    if (!may_tell(agent, NOTICE_PEER)) return;
+    config_write_place(agent->config, peer, address, sizeof address);
+    log_event(LOG_INFO_LEVEL, NULL, "%s is at %s", name_of(agent, peer), address);
+}
+
 void agent_notice_version(struct agent *agent, el_node peer, bool is_understood)
 {
     char theirs[EXCHANGE_VERSIONS_TEXT];

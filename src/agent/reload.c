@@ -212,11 +212,12 @@ void agent_reload(struct agent *agent)
                   "cannot reload: out of memory or descriptors; keeping the old configuration");
 }
 
-/* A member whose host has a name, and that is not heard: perhaps it has moved. */
+/* A member whose host has a name, and that should be heard and is not: perhaps it has moved. */
 static bool is_missed(const struct agent *agent, uint32_t i)
 {
     const struct config_member *member = &agent->config->members[i];
     if (i + 1 == agent->config->self || !member->host_name[0]) return false;
+    if (!config_talks(agent->config, agent->config->self, i + 1)) return false; /* nothing is sent there */
     return member->is_unresolved || host_heard(agent->host, i + 1) > MISSED_AFTER_S * NS_PER_S;
 }
 

@@ -186,6 +186,19 @@ static void seal_sends(void *context, uint32_t peer, const uint8_t *datagram, si
     if (!is_sent) log_event(LOG_DEBUG_LEVEL, NULL, "cannot send to %s: %s", to->name, strerror(errno));
 }
 
+/* A member without an address of its own is where its last datagram came from. */
+static void seal_has_proof(void *context, uint32_t peer)
+{
+    struct agent *agent = context;
+    struct config_member *member = &agent->config->members[peer - 1];
+    const struct sockaddr_storage *from = agent->hearing_from;
+    if (!member->is_dynamic || !from || udp_is_same(&member->address, from)) return;
+    memset(&member->address, 0, sizeof member->address);
+    memcpy(&member->address, from, config_address_size(from));
+    member->is_unresolved = false;
+    agent_notice_address(agent, peer);
+}
+
 static void seal_delivers(void *context, uint32_t peer, const uint8_t *payload, size_t size)
 {
     struct agent *agent = context;
@@ -215,6 +228,7 @@ struct seal_hooks agent_seal_hooks(struct agent *agent)
 {
     return (struct seal_hooks){.context = agent,
                                .send = seal_sends,
+                               .proved = seal_has_proof,
                                .deliver = seal_delivers,
                                .deliver_presealed = seal_delivers_presealed};
 }

@@ -63,3 +63,49 @@ story_candidates_lead() {
     no_errors "${members[@]}"
     judge
 }
+
+place_of() { "$ELECTOR" members --url "$(url "$1")" 2> /dev/null | awk -v who="$2" '$1 == who { print $NF }'; } # AGENT MEMBER
+is_placed() { [[ $(place_of "$1" "$2") =~ $3 ]]; }                                                            # AGENT MEMBER PATTERN
+
+# The candidate d has no address of its own: it is behind a NAT, which takes another port while d leads. d keeps its token.
+# Its agent is killed and started again, and so is a voter, and voters find it each time.
+story_candidate_behind_a_nat() {
+    local m first was
+    found_with_candidates 3 1
+    for m in "${members[@]}"; do
+        sed -i "s/^address = $prefix\.4:.*/address = dynamic/" "$(conf "$m")"
+        printf '[group work]\nlease = 5s\n' >> "$(conf "$m")" # a busy processor may stop the NAT for a second
+    done
+    sed -i -E "s/^address = $prefix\.([123]):/address = $prefix.10\1:/" "$(conf d)"
+    mkfifo "$dir/nat-orders"
+    python3 test/cluster/nat.py "$prefix" 3 "$port" < "$dir/nat-orders" > "$dir/nat.log" 2>&1 &
+    exec {orders}> "$dir/nat-orders"
+    start "${members[@]}"
+    work d
+    await_leader
+    for m in a b c; do await 30 "$m knows where d is" is_placed "$m" d "^$prefix\.50:[0-9]+$"; done
+    was=$(place_of a d)
+    first=$token
+    echo rebind >&"$orders"
+    for m in a b c; do await 30 "$m knows where d is now" is_placed "$m" d "^$prefix\.50:[0-9]+$"; done
+    await 30 "a knows another place than $was" has_moved a d "$was"
+    await 30 "d works on" has_ticks "$first" $(($(ticks "$first ") + 50))
+    look
+    [ "$token" = "$first" ] || fail "after the NAT took other ports the token is $token, and was $first"
+
+    kill -KILL "${agent[d]}"
+    start d
+    await_leader "$first"
+    look
+    first=$token
+    kill -KILL "${agent[b]}"
+    start b
+    await 30 "b knows where d is" is_placed b d "^$prefix\.50:[0-9]+$"
+    await 30 "b counts d's lease" sees b d
+    look
+    [ "$token" = "$first" ] || fail "after the restart of b the token is $token, and was $first"
+    no_errors "${members[@]}"
+    exec {orders}>&-
+    judge
+}
+has_moved() { [ "$(place_of "$1" "$2")" != "$3" ]; } # AGENT MEMBER PLACE

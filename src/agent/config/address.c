@@ -172,6 +172,21 @@ void config_write_address(const struct sockaddr_storage *address, char *text, si
     }
 }
 
+void config_write_place(const struct config *config, el_node member, char *text, size_t size)
+{
+    const struct config_member *m = &config->members[member - 1];
+    if (m->is_dynamic && (m->is_unresolved || member == config->self))
+        snprintf(text, size, "dynamic");
+    else
+        config_write_address(&m->address, text, size);
+}
+
+void config_set_wildcard(struct sockaddr_storage *address, sa_family_t family)
+{
+    memset(address, 0, sizeof *address); /* in both families all bytes are 0 */
+    address->ss_family = family;
+}
+
 bool config_is_loopback(const struct sockaddr_storage *address)
 {
     struct sockaddr_storage copy = *address;

@@ -50,6 +50,9 @@ struct config_member {
     struct sockaddr_storage address; /* IPv4 or IPv6 */
     char host_name[264];             /* HOST:PORT as written, if the host is a name; "": it is numeric */
     bool is_unresolved; /* the name was not found: `address` stands for it, and nothing is sent there */
+    /* `address = dynamic`: its port is the system's choice, and perhaps it is behind a NAT. `address` is where it was last
+     * heard, and it is_unresolved until then. Its own agent binds to `address`, a wildcard. */
+    bool is_dynamic;
     uint8_t public_key[SEAL_KEY];
     bool has_key;
 };
@@ -211,6 +214,8 @@ bool config_read_keys(const char *path, uint8_t (*keys)[SEAL_KEY], uint32_t most
 /* HOST:PORT or [IPV6]:PORT, numeric or a name to be looked up. */
 bool config_address(const char *text, struct sockaddr_storage *, char *reason, size_t size);
 void config_write_address(const struct sockaddr_storage *, char *text, size_t size);
+/* The address, or "dynamic" if that is all that is known. */
+void config_write_place(const struct config *, el_node member, char *text, size_t size);
 /* The first 8 characters of a key in base64, which people compare. */
 enum { CONFIG_KEY_TEXT = 9 };
 const char *config_write_key(const uint8_t key[SEAL_KEY], char text[CONFIG_KEY_TEXT]);

@@ -21,7 +21,7 @@ static void describe_members(const struct config *config, FILE *out)
     for (uint32_t i = 0; i < config->member_count; i++) {
         const struct config_member *member = &config->members[i];
         char address[80];
-        config_write_address(&member->address, address, sizeof address);
+        config_write_place(config, i + 1, address, sizeof address);
         fprintf(out, "  %-12s id %-4" PRIu64 " %-22s %s%s\n", member->name, member->id, address,
                 config_role_name(member->role), i + 1 == config->self ? ", this agent" : "");
         votes += config_votes(config, i + 1);
@@ -56,7 +56,7 @@ void config_each_unresolved(const struct config *config, void (*tell)(void *cont
         tell(context, "the host of `http` is not found: HTTP is off until a restart");
     for (uint32_t i = 0; i < config->member_count; i++) {
         const struct config_member *member = &config->members[i];
-        if (!member->is_unresolved) continue;
+        if (!member->is_unresolved || member->is_dynamic) continue;
         snprintf(text, sizeof text,
                  "the host of member %s, %.200s, is not found; an agent looks it up again until it is",
                  member->name, member->host_name);

@@ -64,6 +64,7 @@ bool config_http_of(const char *text, bool numeric, struct sockaddr_storage *, c
 /* *is_missing (may be NULL): the address is well written, but its host was not found. */
 bool config_address_of(const char *text, bool numeric, struct sockaddr_storage *, bool *is_missing,
                        char *reason, size_t size);
-bool config_is_numeric(const char *text); /* its host is no name */
+bool config_is_numeric(const char *text);                                /* its host is no name */
+void config_set_wildcard(struct sockaddr_storage *, sa_family_t family); /* any address and port */
 
 #endif

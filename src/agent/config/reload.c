@@ -112,7 +112,9 @@ static void compare_members(struct merging *m, const struct config_member *a, co
     compare(m, section, "role", role_of(a), role_of(b));
     config_write_address(&a->address, was, sizeof was);
     config_write_address(&b->address, is, sizeof is);
-    if (strcmp(a->host_name, b->host_name) != 0)
+    if (a->is_dynamic || b->is_dynamic)
+        compare(m, section, "address", a->is_dynamic ? "dynamic" : was, b->is_dynamic ? "dynamic" : is);
+    else if (strcmp(a->host_name, b->host_name) != 0)
         tell(m, section, "address", a->host_name[0] ? a->host_name : was, b->host_name[0] ? b->host_name : is);
     else if (!a->host_name[0])
         compare(m, section, "address", was, is);

@@ -77,6 +77,10 @@ static bool read_address(struct config_reading *r, const char *value)
     char reason[200];
     struct config_member *m = member(r);
     bool is_missing = false;
+    if (strcmp(value, "dynamic") == 0) {
+        m->is_dynamic = true;
+        return true;
+    }
     if (!config_is_numeric(value)) snprintf(m->host_name, sizeof m->host_name, "%s", value);
     if (config_address_of(value, r->form_only, &m->address, &is_missing, reason, sizeof reason)) return true;
     m->is_unresolved =

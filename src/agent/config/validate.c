@@ -33,9 +33,31 @@ static const char *shared(const struct config_member *a, const struct config_mem
     config_write_address(&a->address, one, sizeof one);
     config_write_address(&b->address, other, sizeof other);
     if (a->id == b->id) return "id";
-    if (strcmp(one, other) == 0) return "address";
+    if (!a->is_dynamic && strcmp(one, other) == 0) return "address";
     if (a->has_key && b->has_key && memcmp(a->public_key, b->public_key, SEAL_KEY) == 0) return "key";
     return NULL;
+}
+
+/* A dynamic member is not reached before it speaks. So voters are not, and it binds to the kind of address that voters have. */
+static bool place_dynamic(struct config_reading *r)
+{
+    struct config *config = r->config;
+    sa_family_t family = AF_INET;
+    for (uint32_t i = config->member_count; i > 0; i--)
+        if (config_votes(config, i) && !config->members[i - 1].is_dynamic)
+            family = config->members[i - 1].address.ss_family;
+    for (uint32_t i = 0; i < config->member_count; i++) {
+        struct config_member *member = &config->members[i];
+        if (!member->is_dynamic) continue;
+        if (!config_is_candidate(config, i + 1))
+            return config_fail(
+                r, r->member_lines[i],
+                "the address of member '%s' is dynamic, which only a candidate's may be; write HOST:PORT",
+                member->name);
+        config_set_wildcard(&member->address, family);
+        member->is_unresolved = strcmp(member->name, r->self) != 0;
+    }
+    return true;
 }
 
 static bool check_pairs(struct config_reading *r)
@@ -62,7 +84,7 @@ bool config_check_members(struct config_reading *r)
         if (member->id == 0)
             return config_fail(r, r->member_lines[i], "member '%s' has no id; write `id = ` and a number",
                                member->name);
-        if (member->address.ss_family == 0)
+        if (member->address.ss_family == 0 && !member->is_dynamic)
             return config_fail(r, r->member_lines[i], "member '%s' has no address; write `address = HOST:PORT`",
                                member->name);
         leaders += config_may_lead(config, i + 1);
@@ -74,7 +96,7 @@ bool config_check_members(struct config_reading *r)
         return config_fail(r, 0,
                            "no member votes: candidates lead by the votes of others; make some members voters");
     sort(r);
-    if (!check_pairs(r)) return false;
+    if (!place_dynamic(r) || !check_pairs(r)) return false;
     config->self = config_position(config, r->self);
     if (config->self) return true;
     return config_fail(r, r->self_line, "'self' names '%s', and there is no such member", r->self);

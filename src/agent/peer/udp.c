@@ -62,7 +62,7 @@ int udp_open_aside(const struct config *config)
 
 bool udp_send(int socket, const struct config_member *to, const uint8_t *datagram, size_t size)
 {
-    if (to->is_unresolved) return true; /* until its name is found */
+    if (to->is_unresolved) return true; /* until its name is found, or it is heard */
     const ssize_t sent = sendto(socket, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL,
                                 (const struct sockaddr *)&to->address, config_address_size(&to->address));
     return sent >= 0 || errno == EAGAIN || errno == ECONNREFUSED || errno == ENOBUFS || errno == EINTR;
@@ -74,7 +74,7 @@ static uint64_t hash(uint64_t so_far, const void *bytes, size_t size)
     return so_far;
 }
 
-static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+bool udp_is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
     const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
     const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
@@ -89,7 +89,7 @@ uint64_t udp_source(const struct config *config, const struct sockaddr_storage *
     const struct sockaddr_in *four = (const void *)from;
     const struct sockaddr_in6 *six = (const void *)from;
     for (uint32_t i = 0; i < config->member_count; i++)
-        if (is_same(&config->members[i].address, from)) return i + 1;
+        if (udp_is_same(&config->members[i].address, from)) return i + 1;
     const uint64_t other = from->ss_family == AF_INET6 ? hash(6, &six->sin6_addr, sizeof six->sin6_addr)
                                                        : hash(4, &four->sin_addr, sizeof four->sin_addr);
     return SEAL_ELSEWHERE + 1 + other % UINT32_MAX;

@@ -16,6 +16,8 @@ typedef void udp_receiver(void *context, const struct sockaddr_storage *from, co
                           size_t size);
 /* Receives at most 128 datagrams, so that timers get their turn. True: there may be more. */
 bool udp_receive(int socket, udp_receiver *, void *context);
+/* The same host and port. */
+bool udp_is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
 /* The source for seal_receive(): which member has this address and port; or a hash of the address. */
 uint64_t udp_source(const struct config *, const struct sockaddr_storage *from);
 

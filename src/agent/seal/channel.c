@@ -184,6 +184,7 @@ void seal_on_data(struct seal *s, uint64_t now, const uint8_t *datagram, size_t 
     }
     struct seal_peer *p = &s->peers[peer - 1];
     p->unheard_ns = 0;
+    seal_has_proved(s, peer);
     if (!channel->confirmed) seal_channel_confirm(s, now, peer, channel);
     if (size == SEAL_DATA_SIZE) return; /* empty: a sign of life only */
     if (p->owe_ns == 0) p->owe_ns = now;

@@ -186,6 +186,7 @@ void seal_on_initiation(struct seal *s, uint64_t now, uint64_t source, const uin
         return;
     }
     const uint32_t peer = read_initiation(s, now, source, &n, datagram, payload);
+    if (peer != 0) seal_has_proved(s, peer);
     if (peer != 0 && !answer(s, now, peer, &n, key, (uint32_t)el_get(datagram + 4, 4), payload))
         s->stats.forged++;
     sodium_memzero(&n, sizeof n);
@@ -215,6 +216,7 @@ void seal_on_answer(struct seal *s, uint64_t now, const uint8_t *datagram, size_
         sodium_memzero(&n, sizeof n);
         return;
     }
+    seal_has_proved(s, peer);
     struct seal_channel *channel = seal_channel_new(s, now, peer);
     channel->born_ns = p->asking_since_ns; /* not later than on the responder's side */
     channel->begun_by = s->self;

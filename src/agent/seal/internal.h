@@ -172,6 +172,11 @@ struct seal {
     struct seal_peer peers[]; /* by position - 1 */
 };
 
+static inline void seal_has_proved(const struct seal *s, uint32_t peer)
+{
+    if (s->hooks.proved) s->hooks.proved(s->hooks.context, peer);
+}
+
 /* keys.c: derives keys. */
 void seal_mac_key(const uint8_t cluster_id[SEAL_CLUSTER_ID], const uint8_t public_key[SEAL_KEY],
                   uint8_t out[SEAL_KEY]);

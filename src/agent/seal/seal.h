@@ -42,7 +42,10 @@ struct seal_hooks {
     void (*send)(void *context, uint32_t peer, const uint8_t *datagram, size_t size);
     void (*deliver)(void *context, uint32_t peer, const uint8_t *payload,
                     size_t size); /* authentic, at most once, in any order */
-    /* The same for datagrams that seal_obituary() made, and for no others. NULL: these are dropped. */
+    /* The datagram that is being received is authentic, new and by this peer, which was alive. Before anything is sent or
+     * delivered on account of it. Not called without keys. May be NULL. */
+    void (*proved)(void *context, uint32_t peer);
+    /* As `deliver`, for datagrams that seal_obituary() made, and for no others. NULL: these are dropped. */
     void (*deliver_presealed)(void *context, uint32_t peer, const uint8_t *payload, size_t size);
 };
 

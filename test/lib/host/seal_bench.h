@@ -20,6 +20,7 @@ enum { NODES = 4, PAYLOAD_MAX = 8192 };
 
 struct packet {
     uint32_t from, to;
+    unsigned proofs; /* when it was sent */
     size_t size;
     uint8_t bytes[SEAL_DATAGRAM_MAX];
 };
@@ -28,6 +29,7 @@ static struct packet wire[PAYLOAD_MAX];
 static size_t wired;
 static char heard[4096]; /* what fits of it */
 static unsigned deliveries;
+static unsigned proofs; /* that a peer sent what is being received */
 static uint64_t now;
 static struct seal *nodes[NODES + 1];
 static uint32_t positions[NODES + 1] = {0, 1, 2, 3, 4}; /* whose are the hooks' */
@@ -37,7 +39,7 @@ static inline void put_on_wire(void *context, uint32_t peer, const uint8_t *data
 {
     assert_true(wired < PAYLOAD_MAX && size <= SEAL_DATAGRAM_MAX);
     struct packet *p = &wire[wired++];
-    *p = (struct packet){.from = *(const uint32_t *)context, .to = peer, .size = size};
+    *p = (struct packet){.from = *(const uint32_t *)context, .to = peer, .proofs = proofs, .size = size};
     memcpy(p->bytes, datagram, size);
 }
 
@@ -47,6 +49,12 @@ static inline void write_down(void *context, uint32_t peer, const uint8_t *paylo
     snprintf(heard + length, sizeof heard - length, "%u>%u %.*s; ", peer, *(const uint32_t *)context, (int)size,
              (const char *)payload);
     deliveries++;
+}
+
+static inline void count_proof(void *context, uint32_t peer)
+{
+    assert_true(peer >= 1 && peer <= NODES && peer != *(const uint32_t *)context);
+    proofs++;
 }
 
 static inline void write_obituary(void *context, uint32_t peer, const uint8_t *payload, size_t size)
@@ -72,6 +80,7 @@ static inline void start_with(uint32_t node, const struct seal_config *config)
 {
     const struct seal_hooks hooks = {.context = &positions[node],
                                      .send = put_on_wire,
+                                     .proved = count_proof,
                                      .deliver = write_down,
                                      .deliver_presealed = write_obituary};
     seal_free(nodes[node]);
@@ -95,7 +104,7 @@ static inline void begin(void)
         nodes[i] = NULL;
     }
     now = 1000 * NS_PER_S;
-    wired = deliveries = 0;
+    wired = deliveries = proofs = 0;
     heard[0] = 0;
     start(1);
     start(2);

@@ -112,6 +112,11 @@ static void check_address(struct doctor *d)
 {
     char address[128], text[512];
     if (!d->is_whole) return;
+    if (doctor_self(d->config)->is_dynamic) {
+        doctor_say(d, FINE, "address",
+                   "dynamic: the system chooses the port, and voters answer to where it came from");
+        return;
+    }
     config_write_address(&doctor_self(d->config)->address, address, sizeof address);
     if (d->status && is_ours(d)) {
         doctor_say(d, FINE, "address", "%s is the agent's", address);

@@ -67,6 +67,12 @@ static void mistakes_about_members(void **state)
     refuses(ALL "[member a]\n", ":14: member 'a' has a section in line 3 already; give this one another name");
     refuses(ALL "[member d]\naddress = 127.0.0.1:9\n", ":14: member 'd' has no id; write `id = ` and a number");
     refuses(ALL "[member d]\nid = 4\n", ":14: member 'd' has no address; write `address = HOST:PORT`");
+    refuses(ALL "[member d]\nid = 4\naddress = dynamic\n",
+            ":14: the address of member 'd' is dynamic, which only a candidate's may be; write HOST:PORT");
+    refuses(ALL "[member d]\nid = 4\naddress = dynamic\nrole = observer\n",
+            ":14: the address of member 'd' is dynamic, which only a candidate's may be; write HOST:PORT");
+    refuses(ALL "[member d]\nid = 4\naddress = dynamic\nrole = candidate\n",
+            ":14: without keys all members are on this host, and 'd' is not; `elector init` makes keys");
     refuses(ALL "[member d]\nid = 0\n", ":15: a member's id is a whole number from 1 to 1000, not '0'");
     refuses(ALL "[member d]\nid = 1001\n", ":15: a member's id is a whole number from 1 to 1000, not '1001'");
     refuses(ALL "[member d]\nid = 1x\n", ":15: a member's id is a whole number from 1 to 1000, not '1x'");

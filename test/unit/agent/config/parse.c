@@ -328,6 +328,57 @@ static void key_files_that_others_may_read_are_refused(void **state)
     accepts(sealed(public_key[0], public_key[1], FILES));
 }
 
+/* ---- Members without an address of their own ---- */
+
+/* Voters a and b, and a candidate c that is dynamic. */
+static void read_dynamic(const char *voter, const char *self)
+{
+    char content[1200], key[3][48];
+    for (int i = 0; i < 3; i++) {
+        uint8_t bytes[SEAL_KEY] = {(uint8_t)(i + 1)};
+        sodium_bin2base64(key[i], sizeof key[i], bytes, sizeof bytes, sodium_base64_VARIANT_ORIGINAL);
+    }
+    const int size = snprintf(content, sizeof content,
+                              CLUSTER "[member c]\nid = 3\naddress = dynamic\nrole = candidate\nkey = %s\n"
+                                      "[member a]\nid = 1\naddress = %s:7401\nkey = %s\n"
+                                      "[member b]\nid = 2\naddress = %s:7402\nkey = %s\n"
+                                      "[agent]\nself = %s\nkey-file = k\ncluster-key-file = c\n",
+                              key[2], voter, key[0], voter, key[1], self);
+    if (!config_parse(&config, "x.conf", content, (size_t)size, true, text, sizeof text)) fail_msg("%s", text);
+}
+
+static void a_candidate_may_be_anywhere(void **state)
+{
+    char place[80];
+    read_dynamic("10.0.0.1", "a");
+    assert_true(config.members[2].is_dynamic &&
+                config.members[2].is_unresolved); /* nothing is sent there yet */
+    config_write_place(&config, 3, place, sizeof place);
+    assert_string_equal(place, "dynamic");
+    config_write_place(&config, 1, place, sizeof place);
+    assert_string_equal(place, "10.0.0.1:7401");
+    config.members[2].is_unresolved = false; /* it was heard */
+    config.members[2].address = config.members[0].address;
+    config_write_place(&config, 3, place, sizeof place);
+    assert_string_equal(place, "10.0.0.1:7401");
+}
+
+/* Its own agent binds to any address of the kind that voters have, and to any port. */
+static void a_dynamic_agent_binds_to_a_wildcard(void **state)
+{
+    static const char *const voters[] = {"10.0.0.1", "[2001:db8::1]"}, *const wildcards[] = {"0.0.0.0:0",
+                                                                                             "[::]:0"};
+    char address[80];
+    for (int i = 0; i < 2; i++) {
+        read_dynamic(voters[i], "c");
+        assert_false(config.members[2].is_unresolved);
+        config_write_address(&config.members[2].address, address, sizeof address);
+        assert_string_equal(address, wildcards[i]);
+        config_write_place(&config, 3, address, sizeof address);
+        assert_string_equal(address, "dynamic");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +393,8 @@ int main(void)
         cmocka_unit_test(a_cluster_s_id_comes_from_its_name),
         cmocka_unit_test(a_summary_says_who_and_how_many),
         cmocka_unit_test(the_example_of_the_reference_is_understood),
+        cmocka_unit_test(a_candidate_may_be_anywhere),
+        cmocka_unit_test(a_dynamic_agent_binds_to_a_wildcard),
         cmocka_unit_test(keys_are_read_from_their_files),
         cmocka_unit_test(keys_that_are_missing),
         cmocka_unit_test(keys_that_are_wrong),

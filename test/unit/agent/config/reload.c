@@ -125,6 +125,25 @@ static void an_address_that_a_name_has_now_is_taken_over(void **state)
     assert_false(config_adopt_address(&ours, &found));
 }
 
+/* Where a dynamic member is now is no difference, and is kept; that it has an address of its own from now on is one. */
+static void a_dynamic_member_stays_where_it_was_heard(void **state)
+{
+    char place[80];
+    accepts(ALL);
+    running = config;
+    running.members[2].is_dynamic = config.members[2].is_dynamic = true;
+    config.members[2].is_unresolved = true;
+    config.members[2].address.ss_family = AF_INET6;
+    told[0] = '\0';
+    assert_int_equal(config_merge(&running, &config, hear, NULL), 0);
+    config_write_place(&config, 3, place, sizeof place);
+    assert_string_equal(place, "127.0.0.1:7403");
+    config.members[2].is_dynamic = false;
+    assert_int_equal(config_merge(&running, &config, hear, NULL), 1);
+    assert_string_equal(told, "[member c] address: dynamic, 127.0.0.1:7403\n");
+    assert_true(config.members[2].is_dynamic);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +154,7 @@ int main(void)
         cmocka_unit_test(keeps_the_members),
         cmocka_unit_test(a_name_that_is_not_found_is_no_mistake_for_an_agent),
         cmocka_unit_test(an_address_that_a_name_has_now_is_taken_over),
+        cmocka_unit_test(a_dynamic_member_stays_where_it_was_heard),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

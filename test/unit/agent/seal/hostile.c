@@ -6,10 +6,11 @@ static void is_dropped(const struct packet *p)
 {
     const uint64_t before = dropped(p->to);
     const size_t on_wire = wired;
-    const unsigned heard_before = deliveries;
+    const unsigned heard_before = deliveries, proofs_before = proofs;
     seal_receive(nodes[p->to], now, p->from, p->bytes, p->size);
     assert_int_equal(wired, on_wire);
     assert_int_equal(deliveries, heard_before);
+    assert_int_equal(proofs, proofs_before);
     assert_int_equal(dropped(p->to), before + 1);
 }
 

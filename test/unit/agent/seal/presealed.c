@@ -26,8 +26,10 @@ static void is_heard_as_what_it_is_and_once(void **state)
     connect_both();
     const struct packet p = seal_dead(1, 2, "gone");
     assert_int_equal(p.size, SEAL_DATA_SIZE + 4);
+    const unsigned proofs_before = proofs;
     hand_over(&p);
     was_heard("1 is dead, 2 hears: 1>2 gone; ");
+    assert_int_equal(proofs, proofs_before); /* it came from a guardian, which hears nothing */
     hand_over(&p);
     hand_over(&p);
     was_heard("");

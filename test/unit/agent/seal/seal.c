@@ -25,6 +25,26 @@ static void first_payload_arrives_after_a_handshake(void **state)
     }
 }
 
+/* The host learns where the peer is before it has to answer there. */
+static void a_peer_has_proved_itself_before_it_is_answered(void **state)
+{
+    begin();
+    say(1, 2, "hello");
+    assert_int_equal(wire[0].bytes[0], SEAL_INITIATION);
+    carry_one();
+    assert_int_equal(proofs, 1);
+    assert_int_equal(wire[0].bytes[0], SEAL_ANSWER);
+    assert_int_equal(wire[0].proofs, 1);
+    carry_one();
+    assert_int_equal(proofs, 2);
+    assert_int_equal(wire[0].bytes[0], SEAL_DATA);
+    assert_int_equal(wire[0].proofs, 2);
+    carry_one();
+    assert_int_equal(proofs, 3);
+    was_heard("1>2 hello; ");
+    finish();
+}
+
 static void any_size_arrives_whole(void **state)
 {
     connect_both();
@@ -468,6 +488,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_payload_arrives_after_a_handshake),
+        cmocka_unit_test(a_peer_has_proved_itself_before_it_is_answered),
         cmocka_unit_test(any_size_arrives_whole),
         cmocka_unit_test(a_lost_initiation_is_sent_again),
         cmocka_unit_test(a_lost_answer_is_asked_for_again),
