@@ -754,6 +754,11 @@ test_init() {
     verify "init with places" "puts the socket elsewhere" grep -qx 'socket = /s/b.sock' "$dir/places/b/elector.conf"
     refuses "init with one place" 2 'so write %n' init --out "$dir/x" --members a=127.0.0.1:1,b=127.0.0.1:2 --state /s
     refuses "init of nobody" 2 'which members' init --out "$dir/x"
+    accepts "init with a member that is anywhere" 0 '^  d \(dynamic\): copy' init --out "$dir/dynamic" \
+        --members a=10.0.0.1:7400,b=10.0.0.2:7400,d=dynamic,e=dynamic --candidate d,e
+    accepts "a member that is anywhere" 0 '^  d +id 3 +dynamic +candidate, this agent$' agent --config "$dir/dynamic/d/elector.conf" --check-config
+    refuses "init with a voter that is anywhere" 2 "'d=dynamic' is for candidates only" init --out "$dir/x" --members a:1,d=dynamic
+    refuses "init of a nameless one that is anywhere" 2 'the port is missing' init --out "$dir/x" --members a:1,dynamic
     refuses "init to nowhere" 2 'where to' init --members a:1
     refuses "init without a port" 2 "'a' the port is missing" init --out "$dir/x" --members a
     refuses "init of bare IPv6" 2 'put an IPv6 host in brackets' init --out "$dir/x" --members a=::1:7

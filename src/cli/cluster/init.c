@@ -49,7 +49,7 @@ static void write_help(void)
         "cluster's key, and a new state file. Run it once, then copy each folder to its host. Do not lose the state\n"
         "file: an agent without one treats its promises as lost, and grants nothing until the others have answered.\n\n"
         "  --members LIST     NAME=HOST:PORT,… or HOST:PORT,… if the host's name is the member's; ids are assigned in\n"
-        "                     this order, from 1\n"
+        "                     this order, from 1. NAME=dynamic for a candidate behind a NAT or without a fixed address\n"
         "  --witness NAME,…   these members vote but never lead\n"
         "  --observer NAME,…  these members learn who leads, and do not vote\n"
         "  --candidate NAME,… these members may lead, and do not vote\n"
@@ -91,32 +91,54 @@ static bool is_here(const char *host, const char *address)
     return config_address(address, &found, reason, sizeof reason) && config_is_loopback(&found);
 }
 
-static int add_member(struct founding *f, const char *word)
+static bool is_dynamic(const struct newcomer *member)
 {
-    struct newcomer *made = &f->newcomers[f->count];
-    const char *equals = strchr(word, '='), *address = equals ? equals + 1 : word;
+    return strcmp(member->address, "dynamic") == 0;
+}
+
+/* "a=" in front of the address, or the host's name. */
+static int name_member(struct newcomer *made, const char *name, size_t length, const char *address)
+{
+    snprintf(made->name, sizeof made->name, "%.*s", (int)length, name);
+    if (length <= CONFIG_NAME_MAX && config_is_member_name(made->name)) return CLI_YES;
+    return cli_usage_error(
+        "init", "--members: '%s' needs a name of 1 to 63 letters, digits and ._-, as in a=%s", name, address);
+}
+
+static int place_member(struct founding *f, struct newcomer *made, const char *word, const char *equals)
+{
+    const char *address = equals ? equals + 1 : word;
     char host[HOST_MAX], reason[300];
     uint16_t port = 0;
-    if (f->count == CONFIG_MEMBERS_MAX)
-        return cli_usage_error("init", "a cluster has at most %d members", CONFIG_MEMBERS_MAX);
+    if (equals && strcmp(address, "dynamic") == 0) {
+        snprintf(made->address, sizeof made->address, "dynamic");
+        f->here = false;
+        return name_member(made, word, (size_t)(equals - word), address);
+    }
     if (!config_split_address(address, host, sizeof host, &port, reason, sizeof reason))
         return cli_usage_error("init", "--members: %s", reason);
     if (strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:%") != strlen(host))
         return cli_usage_error("init", "--members: '%s' is no host", host);
-    const int length = equals ? (int)(equals - word) : (int)strlen(host);
-    snprintf(made->name, sizeof made->name, "%.*s", length, equals ? word : host);
-    if (length > CONFIG_NAME_MAX || !config_is_member_name(made->name))
-        return cli_usage_error("init",
-                               "--members: '%s' needs a name of 1 to 63 letters, digits and ._-, as in a=%s",
-                               word, address);
     const bool bracket = strchr(host, ':') != NULL;
     snprintf(made->address, sizeof made->address, "%s%s%s:%u", bracket ? "[" : "", host, bracket ? "]" : "",
              port);
+    f->here = f->here && is_here(host, address);
+    return equals ? name_member(made, word, (size_t)(equals - word), address)
+                  : name_member(made, host, strlen(host), address);
+}
+
+static int add_member(struct founding *f, const char *word)
+{
+    struct newcomer *made = &f->newcomers[f->count];
+    if (f->count == CONFIG_MEMBERS_MAX)
+        return cli_usage_error("init", "a cluster has at most %d members", CONFIG_MEMBERS_MAX);
+    const int status = place_member(f, made, word, strchr(word, '='));
+    if (status) return status;
     for (const struct newcomer *other = f->newcomers; other < made; other++)
-        if (strcmp(other->name, made->name) == 0 || strcmp(other->address, made->address) == 0)
+        if (strcmp(other->name, made->name) == 0 ||
+            (!is_dynamic(made) && strcmp(other->address, made->address) == 0))
             return cli_usage_error("init", "--members: '%s' and '%s=%s' share their name or their address",
                                    word, other->name, other->address);
-    f->here = f->here && is_here(host, address);
     f->count++;
     return CLI_YES;
 }
@@ -188,6 +210,10 @@ static int check(struct founding *f)
         const enum config_role role = f->newcomers[i].role;
         leaders += role == CONFIG_VOTER || role == CONFIG_CANDIDATE;
         votes += has_vote(&f->newcomers[i]);
+        if (is_dynamic(&f->newcomers[i]) && role != CONFIG_CANDIDATE)
+            return cli_usage_error("init",
+                                   "--members: '%s=dynamic' is for candidates only; others need HOST:PORT",
+                                   f->newcomers[i].name);
     }
     if (!leaders)
         return cli_usage_error("init", "no member may lead: at least one must be neither witness nor observer");
