@@ -24,6 +24,8 @@ start_earlier() { # MEMBER...
     start "$@"
 }
 
+members_say() { "$ELECTOR" members --url "$(url "$1")" > "$dir/members" 2>&1 || true; grep -qE "$2" "$dir/members"; } # MEMBER PATTERN
+
 # Two members are of the earlier version, then one after the other is upgraded. A leader of either is followed by one of either.
 story_mixed_versions() {
     local m
@@ -34,6 +36,10 @@ story_mixed_versions() {
     work_by_library a
     await_leader
     await 60 "all name one leader" agree
+    for m in a c; do # the earlier one tells its members in another way
+        await 30 "$m counts all" members_say "$m" '^3 of 3 votes count; 2 elect; 1 more may fail$'
+        members_say "$m" '^b +2 +voter +here ' || fail "$(cat "$dir/members")"
+    done
     work_by_library b c
     await 30 "a takes the request" "$ELECTOR" transfer work --to c --url "$(url a)" > "$dir/transfer.log" 2>&1 # once c's candidate is known
     await 60 "c leads" works_at c
@@ -51,8 +57,6 @@ story_mixed_versions() {
     no_errors a b c
     judge
 }
-
-members_say() { "$ELECTOR" members --url "$(url "$1")" > "$dir/members" 2>&1 || true; grep -qE "$2" "$dir/members"; } # MEMBER PATTERN
 
 # c is heard, but no word of it can be read: neither taken for silent nor counted. Once it speaks our version, it counts.
 story_other_version() {

@@ -196,14 +196,56 @@ static int complain(const char *text, elector_status status)
     return cli_status_code(status);
 }
 
+static elector_status ask_for(struct json_lines *w, json_t *request, json_t **answer)
+{
+    json_decref(*answer);
+    *answer = NULL;
+    return json_lines_ask(w, request, engine_until(LINES_ANSWER_MS), answer);
+}
+
+static bool is_unknown(const json_t *answer)
+{
+    const char *error = json_lines_text(answer, "error", 64);
+    return error && strcmp(error, "unknown-op") == 0;
+}
+
+/* An agent of an earlier version tells its members with each page of its groups, and does not count their votes. */
+static void count_votes(json_t *answer)
+{
+    static const char *const of_groups[] = {"groups", "more", "next", "worst_failover_ms"};
+    const char *self = text_of(answer, "member");
+    size_t i, votes = 0, counted = 0;
+    json_t *member;
+    json_array_foreach(json_object_get(answer, "members"), i, member)
+    {
+        const char *role = text_of(member, "role");
+        if (strcmp(role, "observer") == 0 || strcmp(role, "candidate") == 0) continue;
+        votes++;
+        counted += strcmp(text_of(member, "name"), self) == 0 ||
+                   (json_is_true(json_object_get(member, "reachable")) && !json_object_get(member, "differs"));
+    }
+    json_object_set_new(answer, "votes", json_integer((json_int_t)votes));
+    json_object_set_new(answer, "votes_counted", json_integer((json_int_t)counted));
+    json_object_set_new(answer, "majority", json_integer((json_int_t)votes / 2 + 1));
+    for (i = 0; i < sizeof of_groups / sizeof *of_groups; i++) json_object_del(answer, of_groups[i]);
+}
+
+static elector_status ask_for_members(struct json_lines *w, json_t **answer)
+{
+    elector_status status = ask_for(w, json_pack("{si ss}", "id", 1, "op", "members"), answer);
+    if (status != ELECTOR_OK || !is_unknown(*answer)) return status;
+    status = ask_for(w, json_pack("{si ss si}", "id", 2, "op", "status", "from", 0), answer);
+    if (status == ELECTOR_OK && json_is_true(json_object_get(*answer, "ok"))) count_votes(*answer);
+    return status;
+}
+
 static int ask_agent(struct json_lines *w, const struct request *r)
 {
     char text[400];
     json_t *answer = NULL;
     elector_status status = json_lines_connect(w, r->url);
     if (status != ELECTOR_OK) return complain(w->reason, status);
-    status = json_lines_ask(w, json_pack("{si ss}", "id", 1, "op", "members"), engine_until(LINES_ANSWER_MS),
-                            &answer);
+    status = ask_for_members(w, &answer);
     json_lines_close(w);
     int code;
     if (status != ELECTOR_OK) {
