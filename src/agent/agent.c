@@ -19,6 +19,7 @@
 #include "base/children.h"
 #include "base/clock.h"
 #include "base/descriptors.h"
+#include "base/kernel/realtime.h"
 #include "base/kernel/time_slice.h"
 #include "base/log/log.h"
 
@@ -146,9 +147,21 @@ static void measure_lateness(struct agent *agent, uint64_t now)
     agent->wakes_at = 0;
 }
 
+static void warn_of_long_turn(struct agent *agent)
+{
+    if (agent->has_run_too_long) return;
+    agent->has_run_too_long = true;
+    log_event(
+        LOG_WARN_LEVEL, NULL,
+        "this agent ran for %d ms without waiting, and was an ordinary process until now, so that the host "
+        "could go on; it may have renewed leases late",
+        (int)REALTIME_BURST_MS);
+}
+
 static void before_waiting(uv_prepare_t *handle)
 {
     struct agent *agent = handle->data;
+    if (realtime_resume()) warn_of_long_turn(agent);
     measure_lateness(agent, clock_boottime_ns());
     uint64_t next = host_tick(agent->host);
     const uint64_t now = clock_boottime_ns();
@@ -358,6 +371,22 @@ static void begin(struct agent *agent)
             log_event(LOG_ERROR_LEVEL, config->groups[i].name, "%s", text);
 }
 
+static void begin_realtime(struct agent *agent)
+{
+    /* Its guardian is spawned before: the agent would wait for a child that is an ordinary process. */
+    (void)guardian_client_tick(agent->guardian);
+    const struct realtime got = realtime_begin(REALTIME_AGENT, REALTIME_ALONE);
+    realtime_describe(&got, agent->refused, sizeof agent->refused);
+    serve_set_refused(agent->serve, agent->refused);
+    if (agent->refused[0])
+        log_event(
+            LOG_WARN_LEVEL, NULL,
+            "profile realtime works without %s: when this host is busy, leases of 30 ms may end although nothing has failed",
+            agent->refused);
+    else
+        log_event(LOG_INFO_LEVEL, NULL, "profile realtime: SCHED_FIFO and locked memory are granted");
+}
+
 static void warn_of_promises(const struct config *config)
 {
     for (uint32_t i = 0; i < config->group_count; i++) {
@@ -431,8 +460,9 @@ int agent_run(struct config *config, const char *program)
             log_event(LOG_INFO_LEVEL, NULL, "no system calls are forbidden to this agent: %s", unconfined);
         warn_of_promises(config);
         systemd_notify("READY=1");
-        log_defer(true); /* a failover does not wait for the log */
-        time_slice_shorten();
+        if (config_is_realtime(config)) begin_realtime(&agent);
+        log_defer(true);      /* a failover does not wait for the log */
+        time_slice_shorten(); /* of an agent that is no real-time process */
         uv_run(&agent.loop, UV_RUN_DEFAULT);
         log_defer(false);
     }

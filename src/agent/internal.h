@@ -54,7 +54,8 @@ struct agent {
     size_t hearing;                              /* size of the datagram being opened, for the metrics */
     const struct sockaddr_storage *hearing_from; /* its source; NULL: none is being opened */
     struct recorder *recorder;
-    bool has_warned_of_disk;
+    bool has_warned_of_disk, has_run_too_long;
+    char refused[300]; /* what profile realtime works without; "": nothing */
     int socket, timer;
     int generation;        /* generation_open() */
     uint64_t clock_offset; /* generation_clock_jumped() */

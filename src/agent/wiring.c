@@ -11,6 +11,7 @@
 #include "agent/peer/payload.h"
 #include "agent/peer/udp.h"
 #include "base/clock.h"
+#include "base/kernel/realtime.h"
 #include "base/log/log.h"
 
 struct writing {
@@ -60,6 +61,7 @@ static void write_record(uv_work_t *work)
 {
     struct writing *writing = work->data;
     const uint64_t began = clock_boottime_ns();
+    realtime_join(); /* when this is done, the loop may spin until this thread has left libuv's uv_async_send() */
     writing->error = record_write(writing->agent->record, writing->image);
     writing->took_ns = clock_boottime_ns() - began;
 }

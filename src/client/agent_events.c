@@ -122,6 +122,7 @@ static void hear_hello(struct agent *a, const json_t *answer)
     } else {
         size_t i;
         const json_t *lack;
+        engine_declare_realtime(a->base.owner, json_is_true(json_object_get(answer, "realtime")));
         engine_declare_lack(a->base.owner, NULL);
         json_array_foreach(json_object_get(answer, "lacks"), i, lack)
         {

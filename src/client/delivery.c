@@ -90,6 +90,16 @@ bool engine_lacks(const elector *e, const char *what)
     return strstr(e->lacks, wanted) != NULL;
 }
 
+void engine_declare_realtime(elector *e, bool is_realtime)
+{
+    e->is_realtime = is_realtime;
+}
+
+bool engine_is_realtime(const elector *e)
+{
+    return e->is_realtime;
+}
+
 void engine_connected(elector *e, const char *member, const char *cluster)
 {
     snprintf(e->member, sizeof e->member, "%s", member);

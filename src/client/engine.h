@@ -90,6 +90,9 @@ void engine_connected(elector *, const char *member, const char *cluster);
  * engine_connected(), once for each, first with NULL: nothing is missing. */
 void engine_declare_lack(elector *, const char *what);
 bool engine_lacks(const elector *, const char *what);
+/* Whether the agent has `profile = realtime`, so that who supervises work is to be as prompt. Call it before engine_connected(). */
+void engine_declare_realtime(elector *, bool);
+bool engine_is_realtime(const elector *);
 void engine_done(elector *, struct queued *ticket, elector_status, const char *message);
 void engine_elected(elector *, const char *group, uint64_t token, uint64_t deadline_ns, uint32_t slot);
 void engine_lease(elector *, const char *group, uint64_t token, uint64_t deadline_ns);

@@ -77,7 +77,8 @@ struct elector {
     struct engine *engine;          /* NULL: not open */
     char rest[URL_MAX + 1];         /* of the URL */
     char member[ELECTOR_NAME_MAX + 1], cluster[ELECTOR_NAME_MAX + 1];
-    char lacks[160]; /* what the engine has not, each with a space before and behind: engine_lacks() */
+    char lacks[160];  /* what the engine has not, each with a space before and behind: engine_lacks() */
+    bool is_realtime; /* engine_is_realtime() */
     uint64_t watchdog_ns, alive_ns; /* elector_alive(): how often at least, 0: never; when it was sent last */
     bool connected;                 /* engine_connected() was called since the engine was opened */
     bool gone;                      /* engine_gone() was called since it was opened */

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/kernel/realtime.h"
+
 enum { HELPER_MAX = 512, CANNOT_EXECUTE = 126, NOT_FOUND = 127 };
 
 static pid_t running[HELPER_MAX]; /* 0: a free place */
@@ -71,6 +73,7 @@ static _Noreturn void execute(const struct helper_job *job, const sigset_t *sign
     const struct sigaction usual = {.sa_handler = SIG_DFL};
     setpgid(0, 0);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != parent) _exit(CANNOT_EXECUTE);
+    realtime_end();
     sigaction(SIGPIPE, &usual, NULL);
     sigprocmask(SIG_SETMASK, signals, NULL);
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kernel/realtime.h"
 #include "base/log/outlet.h"
 #include "supervise/helper_command.h"
 #include "supervise/supervise.h"
@@ -109,6 +110,7 @@ static _Noreturn void become_program(const struct keeper *keeper, pid_t parent)
     if (is_command && keeper->takes_terminal) tcsetpgrp(STDIN_FILENO, getpid());
     if (!is_command) prepare_hook(hook_of(keeper));
     set_end_variable(keeper);
+    realtime_end();
     restore_signals(keeper);
     if (keeper->program != LAST_HOOK && is_time_up(page)) { /* supervisor or keeper was stopped meanwhile */
         atomic_store(&page->overdue, true);
@@ -355,11 +357,15 @@ static void wait_for_events(struct keeper *keeper)
         supervise_tree_signal_all(&keeper->work->tree, SIGKILL);
 }
 
-/* Our own group, so that keys pressed at the terminal do not reach us. All signals but SIGKILL and SIGSTOP are blocked. */
+/* Our own group, so that keys pressed at the terminal do not reach us. All signals are blocked but SIGKILL, SIGSTOP and the one that
+ * ends a real-time burst. */
 static void set_up(struct keeper *keeper)
 {
     sigset_t all, children;
+    if (keeper->command->is_realtime)
+        (void)realtime_begin(REALTIME_KEEPER, REALTIME_ALONE); /* the supervisor has said what is refused */
     sigfillset(&all);
+    if (keeper->command->is_realtime) sigdelset(&all, SIGXCPU);
     sigprocmask(SIG_SETMASK, &all, NULL);
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
@@ -444,6 +450,7 @@ _Noreturn void supervise_run_keeper(struct supervise *work, const struct supervi
         obey_the_clock(&keeper);
         if (work->tree.empty && go_on(&keeper)) break;
         set_timer(&keeper);
+        (void)realtime_resume();
         wait_for_events(&keeper);
     }
     if (work->is_open) release_output();

@@ -65,6 +65,7 @@ struct supervise_command {
         *end_variable;   /* gets the end of the lease when a program of an open keeper starts; NULL: none */
     sigset_t signals;    /* blocked in the command */
     bool ignores_pipe;   /* SIGPIPE is ignored, as it was for us */
+    bool is_realtime;    /* the keeper asks for real-time scheduling; what it starts is ordinary */
     bool takes_terminal; /* the command becomes the foreground group of the terminal at descriptor 0 */
     struct supervise_line *line; /* of the connection; borrowed until all its works have ended; NULL: none */
     int connection; /* the socket by which leadership is held: ended if the supervisor hangs; 0: none */

@@ -59,6 +59,7 @@ fi
 # The service: it starts what was installed, and is as confined as it can be.
 unit=$prefix/lib/systemd/system/elector-agent.service
 if grep -qF "ExecStart=$prefix/bin/elector agent" "$unit"; then pass "a service"; else fail "no service, or it starts something else: $unit"; fi
+if [ -s "$prefix/share/doc/elector/elector-agent-realtime.conf" ]; then pass "what realtime needs"; else fail "no drop-in for profile realtime"; fi
 if grep -qE '^(AmbientCapabilities|LimitMEMLOCK)=|CAP_' "$unit"; then fail "the service asks for what the agent does not need"; else pass "no privileges"; fi
 if grep -qx 'StartLimitIntervalSec=0' "$unit"; then pass "it is always started again"; else fail "a few failed starts end the service"; fi
 if command -v systemd-analyze >/dev/null; then

@@ -73,6 +73,17 @@ sed 's/10\.0\.0\.2:7400/10.0.0.1:7401/' "$scratch/three" >"$scratch/shared"
 ends_with 0 --config "$scratch/shared"
 says shared '^warning: m1 and m2 are on one host'
 
+conf 3 | sed 's/^transmit = .*/profile = realtime/' >"$scratch/realtime"
+ends_with 0 --config "$scratch/realtime"
+says realtime '2 × beat \+ round trip \+ margin < lease: 2 × 4ms \+ 3ms \+ 4ms = 15ms < 30ms$'
+says realtime 'kill < margin \+ \(lease - margin\) / 10: 5ms < 4ms \+ 2\.6ms = 6\.6ms$'
+says realtime '^  realtime   agent, guardian, .elector run. and its keepers ask for SCHED_FIFO'
+says realtime 'than the 9\.9 ms above'
+if grep -E 'warning.*(block|margin|stall)' "$scratch/out"; then fail realtime "warns of itself"; else pass; fi
+ends_with 0 --config "$scratch/realtime" --output json
+says realtime '"realtime":true,'
+says realtime '"holds":\[\{"names":"2 × beat'
+
 # ---- What it refuses ------------------------------------------------------------------------------
 
 ends_with 3 --config "$scratch/absent"
@@ -83,6 +94,9 @@ complains wrong "$scratch/wrong:2: "
 conf 3 '[group x]' 'lease = 300ms' >"$scratch/impossible"
 ends_with 1 --config "$scratch/impossible"
 complains impossible 'lease'
+sed 's/^key-file/&/; $a [group x]\nmargin = 2ms' "$scratch/realtime" >"$scratch/unkilled"
+ends_with 1 --config "$scratch/unkilled"
+complains unkilled 'quorum needs kill < margin \+ \(lease - margin\) / 10, but 5ms is not below 2ms \+ 2\.8ms = 4\.8ms: a command of'
 ends_with 2 --config
 complains usage 'needs the name of a file'
 ends_with 2 --nonsense

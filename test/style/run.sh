@@ -120,9 +120,9 @@ engines              core base base/log agent agent/config agent/history/history
 engines/fetch
 engines/etcd         core base base/log algorithms algorithms/store engines engines/fetch
 engines/zookeeper    core base base/log algorithms algorithms/store engines
-supervise            base base/log agent/guardian/guardian.h
+supervise            base base/kernel base/log agent/guardian/guardian.h
 cli                  base base/kernel base/log sim/output/transcript.h
-cli/run              core base base/log agent/config client supervise cli
+cli/run              core base base/kernel base/log agent/config client supervise cli
 cli/cluster          core base base/kernel base/log algorithms/quorum agent agent/seal agent/config agent/peer agent/state agent/guardian agent/serve/http client supervise/stop_times.h cli
 cli/cluster/doctor   core base base/kernel base/log algorithms/quorum agent agent/seal agent/config agent/peer agent/state agent/guardian agent/serve/http client supervise/stop_times.h cli cli/cluster
 cli/replay           core base base/log agent/seal agent/config agent/recorder sim/world sim/output cli cli/lab

@@ -16,9 +16,10 @@ enum { DEPTH_MAX = 8000, LEASE_MS = 340, WELL_LEASES = 6 };
 
 /* Times that fit together, and meet as often as they can: at the bounds there is 1 ns between a lease and a promise. */
 static const struct config_profile times = {
-    "walk",
-    MS,
-    {{"lease", "340ms"}, {"beat", "100ms"}, {"margin", "20ms"}, {"re-ask", "120ms"}, {"stagger", "30ms"}}};
+    .name = "walk",
+    .transmit_max = MS,
+    .options = {
+        {"lease", "340ms"}, {"beat", "100ms"}, {"margin", "20ms"}, {"re-ask", "120ms"}, {"stagger", "30ms"}}};
 
 struct frame {
     struct scene scene;

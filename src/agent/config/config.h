@@ -27,12 +27,14 @@ enum {
     CONFIG_GROUPS_MAX = 256,
     CONFIG_ALLOWED_MAX = 16,
     CONFIG_OPTIONS_MAX = 16,
-    CONFIG_PROFILE_OPTIONS = 5
+    CONFIG_PROFILE_OPTIONS = 6
 };
 
 #define CONFIG_RECORDER_MIN (UINT64_C(64) << 10)
 #define CONFIG_RECORDER_MAX (UINT64_C(1) << 30)
 #define CONFIG_PROCESS_MAX NS_PER_MS /* to process a message, for checks of times */
+/* From the time of SIGKILL until no process of a command of `elector run` runs. */
+#define CONFIG_KILL_MAX (5 * NS_PER_MS)
 
 /* The numbers are in the digest of the list of members. */
 enum config_role {
@@ -91,10 +93,11 @@ struct config_group {
  * otherwise. */
 struct config_profile {
     const char *name;
+    bool is_realtime; /* agent, guardian, `elector run` and its keepers ask for SCHED_FIFO and locked memory */
     el_duration transmit_max;
     struct {
         const char *name, *value;
-    } options[CONFIG_PROFILE_OPTIONS];
+    } options[CONFIG_PROFILE_OPTIONS]; /* name NULL: no more */
 };
 
 enum config_log { CONFIG_LOG_WORDS /* key=value */, CONFIG_LOG_JSON };
@@ -161,6 +164,16 @@ const struct config_profile *config_profile_named(const char *name);
  */
 void config_values(const struct config_profile *, const struct config_group *, const struct el_algorithm *,
                    struct el_value *values);
+/* An inequality between the times of a section's groups (NULL: of those without a section), in words and in numbers:
+ * "2 × beat + round trip + margin < lease", "2 × 150ms + 21ms + 50ms = 371ms < 1s". */
+struct config_inequality {
+    const char *algorithm;
+    bool holds;
+    char names[256], values[340], why[240]; /* why: what happens otherwise, and what to do */
+};
+/* False: there are not so many. All hold in a configuration that was read. */
+bool config_inequality(const struct config *, const struct config_group *, uint32_t number,
+                       struct config_inequality *);
 /* How well a section's name matches a group: 0 not at all, the longest prefix better, the exact name best. */
 size_t config_fit(const char *pattern, const char *name);
 /* The section that applies to a group; NULL: none, the defaults apply. */
@@ -178,6 +191,11 @@ bool config_is_public(const struct config *, const char *group);
 void config_each_opening(const struct config *, void (*tell)(void *context, const char *text), void *context);
 el_node config_position(const struct config *, const char *member); /* by name; 0: none */
 const char *config_role_name(enum config_role);
+
+static inline bool config_is_realtime(const struct config *config)
+{
+    return config->profile && config->profile->is_realtime;
+}
 
 static inline bool config_votes(const struct config *config, el_node member)
 {

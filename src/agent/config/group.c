@@ -90,68 +90,13 @@ static bool check_options(struct config_reading *r, uint32_t index)
 
 /* ---- Inequalities between times ---- */
 
-struct side {
-    uint64_t sum;
-    char names[120], values[160];
-};
-
-static uint64_t value_of(const struct config *config, const struct el_value *values, uint32_t of)
+static bool check_times(struct config_reading *r, uint32_t line, const struct config_group *section)
 {
-    if (of == EL_OF_ROUND_TRIP) return 2 * config->transmit_max + CONFIG_PROCESS_MAX;
-    return of == EL_OF_TRANSMIT ? config->transmit_max : values[of].number;
-}
-
-/* Writes one side: "2 × beat + round trip" and "2 × 150ms + 21ms = 321ms". */
-static void add_up(const struct config *config, const struct el_algorithm *algorithm,
-                   const struct el_value *values, const struct el_part parts[3], struct side *side)
-{
-    char time[UNITS_TIME_TEXT];
-    *side = (struct side){0};
-    uint32_t count = 0;
-    for (; count < 3 && parts[count].times; count++) {
-        const struct el_part *part = &parts[count];
-        const uint64_t once = value_of(config, values, part->of);
-        const size_t named = strlen(side->names), valued = strlen(side->values);
-        const char *plus = count ? " + " : "";
-        char factor[16] = "";
-        if (part->times > 1) snprintf(factor, sizeof factor, "%u × ", part->times);
-        snprintf(side->names + named, sizeof side->names - named, "%s%s%s", plus, factor,
-                 el_part_name(algorithm, part));
-        snprintf(side->values + valued, sizeof side->values - valued, "%s%s%s", plus, factor,
-                 units_write_time(once, time));
-        side->sum += part->times * once;
-    }
-    const size_t valued = strlen(side->values);
-    if (count > 1 || parts[0].times > 1)
-        snprintf(side->values + valued, sizeof side->values - valued, " = %s",
-                 units_write_time(side->sum, time));
-}
-
-/* The key that the user can change: the first option of a side, or `transmit`. */
-static const char *lever(const struct el_algorithm *algorithm, const struct el_part parts[3])
-{
-    for (int i = 0; i < 3 && parts[i].times; i++)
-        if (parts[i].of < algorithm->option_count) return algorithm->options[parts[i].of].name;
-    return "transmit";
-}
-
-static bool check_times(struct config_reading *r, uint32_t line, const struct el_algorithm *algorithm,
-                        const struct config_group *section)
-{
-    struct el_value values[32];
-    struct side less, more;
-    if (algorithm->option_count > sizeof values / sizeof *values)
-        return config_fail(r, line, "too many options");
-    config_values(r->config->profile, section, algorithm, values);
-    for (uint32_t i = 0; i < algorithm->inequality_count; i++) {
-        const struct el_inequality *rule = &algorithm->inequalities[i];
-        add_up(r->config, algorithm, values, rule->less, &less);
-        add_up(r->config, algorithm, values, rule->more, &more);
-        if (less.sum < more.sum) continue;
-        return config_fail(r, line, "%s needs %s < %s, but %s is not below %s: %s; raise %s or lower %s",
-                           algorithm->name, less.names, more.names, less.values, more.values, rule->why,
-                           lever(algorithm, rule->more), lever(algorithm, rule->less));
-    }
+    struct config_inequality one;
+    for (uint32_t i = 0; config_inequality(r->config, section, i, &one); i++)
+        if (!one.holds)
+            return config_fail(r, line, "%s needs %s, but %s: %s", one.algorithm, one.names, one.values,
+                               one.why);
     return true;
 }
 
@@ -201,10 +146,10 @@ bool config_check_groups(struct config_reading *r)
     for (uint32_t i = 0; i < config->group_count; i++) {
         const struct config_group *section = &config->groups[i];
         if (!check_options(r, i) || !check_roles(r, r->group_lines[i], section->algorithm) ||
-            !check_times(r, r->group_lines[i], section->algorithm, section))
+            !check_times(r, r->group_lines[i], section))
             return false;
     }
     const struct el_algorithm *quorum = el_algorithm_named("quorum");
     if (config_group_of(config, "*")) return true; /* [group *] was checked above */
-    return check_roles(r, 0, quorum) && check_times(r, r->transmit_line, quorum, NULL);
+    return check_roles(r, 0, quorum) && check_times(r, r->transmit_line, NULL);
 }

@@ -58,7 +58,7 @@ static bool read_profile(struct config_reading *r, const char *value)
 {
     r->config->profile = config_profile_named(value);
     if (r->config->profile) return true;
-    return config_fail(r, r->line, "'profile' is lan, fast or wan, not '%s'", value);
+    return config_fail(r, r->line, "'profile' is lan, fast, realtime or wan, not '%s'", value);
 }
 
 /* ---- [member NAME] ---- */

@@ -147,6 +147,7 @@ const struct confine_rule confine_rules[] = {
     ALLOW(brk),
     ALLOW(mlock),
     ALLOW(mlock2),
+    ALLOW(mlockall),
     ALLOW(munlock),
     ALLOW(membarrier),
     ALLOW(getrandom),

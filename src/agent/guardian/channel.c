@@ -26,9 +26,9 @@ static bool listen_to(struct guardian_channel *c, uv_loop_t *loop, uv_poll_cb on
 }
 
 int guardian_channel_open(struct guardian_channel *c, uv_loop_t *loop, const char *program, bool json,
-                          uv_poll_cb on_end, void *context)
+                          bool realtime, uv_poll_cb on_end, void *context)
 {
-    const int error = guardian_spawn(program, json, &c->pid, &c->fd);
+    const int error = guardian_spawn(program, json, realtime, &c->pid, &c->fd);
     if (error) {
         c->pid = 0;
         return error;

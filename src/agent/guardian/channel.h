@@ -14,7 +14,7 @@ struct guardian_channel {
 
 /* Starts a guardian (spawn.h). `on_end` is called when it has died, with poll->data = context; the caller then
  * calls guardian_channel_close(). Returns 0 or an errno. */
-int guardian_channel_open(struct guardian_channel *, uv_loop_t *, const char *program, bool json,
+int guardian_channel_open(struct guardian_channel *, uv_loop_t *, const char *program, bool json, bool realtime,
                           uv_poll_cb on_end, void *context);
 /* Never blocks. False: the channel is full, or the guardian is dead. */
 bool guardian_channel_say(const struct guardian_channel *, const struct guardian_message *, int fd);

@@ -119,8 +119,8 @@ static void start_guardian(struct guardian_client *o)
 {
     const struct guardian_message begin = {.kind = GUARDIAN_BEGIN}, page = {.kind = GUARDIAN_PAGE};
     o->started_at = host_clock(o->host);
-    const int error =
-        guardian_channel_open(&o->channel, o->loop, o->program, o->config->log == CONFIG_LOG_JSON, on_death, o);
+    const int error = guardian_channel_open(&o->channel, o->loop, o->program, o->config->log == CONFIG_LOG_JSON,
+                                            config_is_realtime(o->config), on_death, o);
     if (error) {
         start_later(o);
         log_event(LOG_WARN_LEVEL, NULL,

@@ -19,10 +19,11 @@ static int move_up(int fd)
     return moved;
 }
 
-static int spawn(const char *program, bool json, int channel, int agent, pid_t *pid)
+static int spawn(const char *program, bool json, bool realtime, int channel, int agent, pid_t *pid)
 {
-    static char self[] = "elector", mode[] = "guardian", as_json[] = "json", as_words[] = "words";
-    char *const words[] = {self, mode, json ? as_json : as_words, NULL};
+    static char self[] = "elector", mode[] = "guardian", as_json[] = "json", as_words[] = "words",
+                in_realtime[] = "realtime";
+    char *const words[] = {self, mode, json ? as_json : as_words, realtime ? in_realtime : NULL, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, all;
@@ -49,13 +50,13 @@ static int spawn(const char *program, bool json, int channel, int agent, pid_t *
     return error;
 }
 
-int guardian_spawn(const char *program, bool json, pid_t *pid, int *channel)
+int guardian_spawn(const char *program, bool json, bool realtime, pid_t *pid, int *channel)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno;
     const int theirs = move_up(ends[1]), agent = move_up((int)syscall(SYS_pidfd_open, getpid(), 0));
     int error = theirs < 0 || agent < 0 ? errno : 0;
-    if (!error) error = spawn(program, json, theirs, agent, pid);
+    if (!error) error = spawn(program, json, realtime, theirs, agent, pid);
     if (theirs >= 0) close(theirs);
     if (agent >= 0) close(agent);
     if (error)

@@ -11,6 +11,6 @@ enum {
 }; /* descriptors of the guardian; it shares 2, and 0 and 1 are /dev/null */
 
 /* Returns 0 or an errno. The caller owns *pid and *channel. */
-int guardian_spawn(const char *program, bool json, pid_t *pid, int *channel);
+int guardian_spawn(const char *program, bool json, bool realtime, pid_t *pid, int *channel);
 
 #endif

@@ -131,6 +131,7 @@ struct serve {
     struct metrics *metrics;           /* NULL: do not count */
     struct exchange *exchange;         /* NULL: there is none */
     const struct serve_engine *engine; /* NULL: this is an agent */
+    const char *refused;               /* serve_set_refused() */
     /* Of changes of leaders, for the log; may be NULL. */
     void (*on_step)(void *context, enum serve_step, const char *group, const struct history_entry *);
     void *on_step_context;

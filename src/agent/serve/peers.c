@@ -7,6 +7,11 @@
 static const uint64_t HEARD_WITHIN = 2 * NS_PER_S;
 enum { DIFFERENCES_MAX = 4, MANY_MEMBERS = 16 };
 
+void serve_set_refused(struct serve *serve, const char *what)
+{
+    serve->refused = what;
+}
+
 void serve_set_exchange(struct serve *serve, struct exchange *exchange)
 {
     serve->exchange = exchange;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kernel/realtime.h"
 #include "base/kernel/time_slice.h"
 
 enum { RING = 1 << 20, STACK = 1 << 17, FIRST_OTHER = 3 };
@@ -101,6 +102,7 @@ static void *empty_ring(void *unused)
     (void)syscall(SYS_close_range, FIRST_OTHER, ~0U,
                   CLOSE_RANGE_UNSHARE); /* Linux 5.9; without it, they are shared */
     time_slice_reset();
+    realtime_leave();
     for (;;) {
         while (sem_wait(&outlet.waiting) != 0) {}
         while (sem_trywait(&outlet.waiting) == 0) {}

@@ -108,10 +108,10 @@ static void warn(const struct bounds_settings *s, struct bounds *p)
     p->warnings[BOUNDS_EVEN] = p->count.votes > 2 && p->count.votes % 2 == 0;
     p->warnings[BOUNDS_ONE_CANDIDATE] = s->voters + s->candidates == 1 && p->count.votes > 1;
     p->warnings[BOUNDS_MANY_WITNESSES] = s->candidates == 0 && s->voters > 1 && s->voters <= p->count.failures;
-    p->warnings[BOUNDS_SHORT_LEASE] = p->run_stall < 200 * NS_PER_MS;
+    p->warnings[BOUNDS_SHORT_LEASE] = p->run_stall < (s->is_realtime ? 5 : 200) * NS_PER_MS;
     p->warnings[BOUNDS_FEW_LOSSES] = p->run_losses < 2;
     p->warnings[BOUNDS_SHORT_STOP] = p->kill_at - p->term_at < 100 * NS_PER_MS;
-    p->warnings[BOUNDS_SMALL_MARGIN] = s->margin < 10 * NS_PER_MS;
+    p->warnings[BOUNDS_SMALL_MARGIN] = s->margin < (s->is_realtime ? 3 : 10) * NS_PER_MS;
     p->warnings[BOUNDS_SMALL_DRIFT] = s->drift < 1000;
     p->warnings[BOUNDS_LARGE_BLOCK] = (uint64_t)p->count.votes * s->block * NS_PER_MS > p->promise;
 }

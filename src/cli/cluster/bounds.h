@@ -16,6 +16,7 @@
 struct bounds_settings {
     uint64_t lease, beat, margin, reask, stagger; /* D, h, g, r, δ */
     uint64_t transmit, process;                   /* o, and the time in which an agent handles a message */
+    bool is_realtime;                             /* SCHED_FIFO and locked memory are asked for */
     uint32_t drift;                               /* ρ, in millionths */
     uint32_t block;
     uint32_t voters, witnesses, observers; /* voters: those that may lead */

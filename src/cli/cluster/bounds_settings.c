@@ -37,6 +37,7 @@ struct bounds_settings bounds_settings_of(const struct config *config, const str
                                     .block = (uint32_t)option_of(quorum, values, "block"),
                                     .transmit = config->transmit_max,
                                     .process = CONFIG_PROCESS_MAX,
+                                    .is_realtime = config_is_realtime(config),
                                     .drift = config->drift,
                                     .voters = bounds_role_count(config, CONFIG_VOTER),
                                     .witnesses = bounds_role_count(config, CONFIG_WITNESS),

@@ -17,6 +17,7 @@ enum { CONFIG_BYTES_MAX = 1 << 20, SPAN = 32 };
 /* One group section, or the defaults if there is none. */
 struct plan {
     const struct config *config;
+    const struct config_group *section; /* NULL: the defaults */
     const char *name;
     const struct el_algorithm *algorithm;
     struct bounds_settings settings;
@@ -42,7 +43,7 @@ static void write_help(void)
 
 static struct plan plan_of(const struct config *config, const struct config_group *section, const char *name)
 {
-    struct plan plan = {.config = config, .name = name};
+    struct plan plan = {.config = config, .section = section, .name = name};
     plan.algorithm = section && section->algorithm ? section->algorithm : el_algorithm_named("quorum");
     plan.has_promises = bounds_are_of(section);
     if (!plan.has_promises) return plan;
@@ -115,6 +116,24 @@ static void write_packets(const struct plan *plan)
     printf("%s from all, however many groups\n", a_second(p->packets_all, text));
 }
 
+/* The configuration was refused if one did not hold. */
+static void write_proofs(const struct plan *plan)
+{
+    struct config_inequality one;
+    for (uint32_t i = 0; config_inequality(plan->config, plan->section, i, &one); i++)
+        printf("  %-10s %s: %s\n", i == 0 ? "holds" : "", one.names, one.values);
+}
+
+static void write_realtime(const struct plan *plan)
+{
+    char stall[SPAN];
+    if (!config_is_realtime(plan->config)) return;
+    printf(
+        "  realtime   agent, guardian, `elector run` and its keepers ask for SCHED_FIFO and locked memory. Without them\n"
+        "             a busy host may wake them later than the %s above; `elector doctor` says what is refused\n",
+        ms(plan->promises.run_stall, stall));
+}
+
 /* First the assumptions, then the remaining bounds. */
 static void write_rest(const struct plan *plan)
 {
@@ -135,6 +154,8 @@ static void write_rest(const struct plan *plan)
         "  clocks     drift up to %s: never two leaders; up to %s: never two at work; beyond, the token fences\n",
         percent(plan->settings.drift, a), percent(p->work_drift, b));
     write_packets(plan);
+    write_proofs(plan);
+    write_realtime(plan);
     for (enum bounds_warning w = 0; w < BOUNDS_WARNINGS; w++)
         if (p->warnings[w]) printf("  warning    %s\n", bounds_warnings[w].text);
 }
@@ -219,6 +240,15 @@ static json_t *json_warnings(const struct bounds *p)
     return list;
 }
 
+static json_t *json_proofs(const struct plan *plan)
+{
+    json_t *list = json_array();
+    struct config_inequality one;
+    for (uint32_t i = 0; config_inequality(plan->config, plan->section, i, &one); i++)
+        json_array_append_new(list, json_pack("{ss ss}", "names", one.names, "values", one.values));
+    return list;
+}
+
 static json_t *json_settings(const struct bounds_settings *s)
 {
     return json_pack("{so so so so so so sI sI}", "lease_us", micros(s->lease), "beat_us", micros(s->beat),
@@ -232,9 +262,9 @@ static json_t *json_plan(const struct plan *plan)
     const struct bounds *p = &plan->promises;
     if (!plan->has_promises)
         return json_pack("{ss ss sn}", "group", plan->name, "algorithm", plan->algorithm->name, "bounds");
-    json_t *object =
-        json_pack("{ss ss so so so}", "group", plan->name, "algorithm", plan->algorithm->name, "settings",
-                  json_settings(&plan->settings), "bounds", json_bounds(p), "warnings", json_warnings(p));
+    json_t *object = json_pack("{ss ss so so so so}", "group", plan->name, "algorithm", plan->algorithm->name,
+                               "settings", json_settings(&plan->settings), "bounds", json_bounds(p), "holds",
+                               json_proofs(plan), "warnings", json_warnings(p));
     json_t *rest = json_pack(
         "{so so so so so so sI sI so so sI sI sf sf}", "promise_us", micros(p->promise), "detection_us",
         micros(p->detection), "vote_back_us", micros(p->support_back), "work_over_us", micros(p->deadline),
@@ -275,12 +305,12 @@ static int write_all(const struct config *config, bool json)
         const struct bounds_votes count = bounds_count(voters, witnesses, candidates);
         const char *a = NULL, *b = NULL;
         (void)find_neighbours(config, &a, &b);
-        json_t *root = json_pack("{ss sI sI sI sI sI sI s[s*s*] sO}", "cluster", config->cluster, "votes",
-                                 (json_int_t)count.votes, "majority", (json_int_t)count.majority, "failures",
-                                 (json_int_t)count.failures, "candidate_failures",
-                                 (json_int_t)count.candidate_failures, "witnesses", (json_int_t)witnesses,
-                                 "observers", (json_int_t)bounds_role_count(config, CONFIG_OBSERVER),
-                                 "on_one_host", a, b, "groups", list);
+        json_t *root = json_pack(
+            "{ss sb sI sI sI sI sI sI s[s*s*] sO}", "cluster", config->cluster, "realtime",
+            config_is_realtime(config), "votes", (json_int_t)count.votes, "majority",
+            (json_int_t)count.majority, "failures", (json_int_t)count.failures, "candidate_failures",
+            (json_int_t)count.candidate_failures, "witnesses", (json_int_t)witnesses, "observers",
+            (json_int_t)bounds_role_count(config, CONFIG_OBSERVER), "on_one_host", a, b, "groups", list);
         if (root && candidates) json_object_set_new(root, "candidates", json_integer(candidates));
         cli_put_json(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
         putchar('\n');

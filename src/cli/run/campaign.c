@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kernel/realtime.h"
 #include "cli/cli.h"
 #include "cli/run/run.h"
 #include "client/engine.h"
@@ -158,6 +159,22 @@ static void on_event(void *context, const elector_event *event)
         snprintf(run->reason, sizeof run->reason, "%s", event->text);
 }
 
+/* The agent's leases are so short that this process must be as prompt as the agent. */
+static void follow_in_realtime(struct run *run)
+{
+    struct runner *runner = run->runner;
+    char text[300];
+    if (runner->command.is_realtime || !engine_is_realtime(runner->elector)) return;
+    runner->command.is_realtime = true;
+    const struct realtime got = realtime_begin(REALTIME_AGENT, REALTIME_WITH_CHILDREN);
+    if (*realtime_describe(&got, text, sizeof text))
+        run_say(
+            run,
+            "the agent's profile is realtime, and this process works without %s: when this host is busy, the command "
+            "may be stopped although nothing has failed",
+            text);
+}
+
 /* What was asked for would do nothing there: that must not look as if it did. */
 static bool ranks_in_vain(struct runner *runner)
 {
@@ -190,6 +207,7 @@ void run_connect(struct runner *runner)
         return;
     }
     if (ranks_in_vain(runner)) return;
+    follow_in_realtime(any);
     elector_on_event(runner->elector, on_event, runner);
     open_line(runner);
     snprintf(runner->id, sizeof runner->id, "%s", elector_member(runner->elector));

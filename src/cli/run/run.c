@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kernel/realtime.h"
 #include "base/log/outlet.h"
 #include "cli/cli.h"
 #include "client/program.h"
@@ -203,6 +204,7 @@ static void wait_for_events(struct runner *runner)
         if (run->work.abandoned) timeout_ms = ABANDONED_POLL_MS;
     }
     set_timer(runner);
+    (void)realtime_resume();
     poll(polled, count, timeout_ms);
     const ssize_t size = read(runner->timer, &times, sizeof times);
     (void)size; /* every step reads the clock */

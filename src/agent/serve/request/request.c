@@ -46,6 +46,7 @@ static void on_hello(const struct request *r)
         json_object_set_new(line, "member", serve_text(config->members[config->self - 1].name));
         json_object_set_new(line, "cluster", serve_text(config->cluster));
         json_object_set(line, "members", names);
+        if (config_is_realtime(config)) json_object_set_new(line, "realtime", json_true());
         if (page) json_object_set_new(line, "page", json_boolean(r->from->has_page));
         serve_describe_engine(r->serve, line);
     }

@@ -155,6 +155,7 @@ static void check_member(struct doctor *d)
     check_agent(d);
     check_address(d);
     check_http(d);
+    if (d->status && is_ours(d)) doctor_check_realtime(d);
     if (d->status && is_ours(d)) doctor_check_lateness(d);
     if (d->status) doctor_check_cluster(d);
 }

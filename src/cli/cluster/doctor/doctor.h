@@ -42,6 +42,7 @@ void doctor_check_cluster(struct doctor *);
 
 /* lateness.c: whether the agent's loop was so late in the last hour that it may cost a lease */
 void doctor_check_lateness(struct doctor *);
+void doctor_check_realtime(struct doctor *); /* whether the host grants what `profile = realtime` asks for */
 /* `stall_ns`: how long the agent may stall before the work of the shortest lease is stopped. */
 enum verdict doctor_lateness(uint64_t late_ns, uint64_t stall_ns, char *text, size_t size);
 

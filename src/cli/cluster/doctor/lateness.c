@@ -47,3 +47,16 @@ void doctor_check_lateness(struct doctor *d)
     const enum verdict verdict = doctor_lateness(late_us * NS_PER_US, stall, text, sizeof text);
     doctor_say(d, verdict, "lateness", "%s", text);
 }
+
+void doctor_check_realtime(struct doctor *d)
+{
+    const char *refused = json_lines_text(d->status, "refused", 300);
+    if (!refused) return;
+    if (refused[0])
+        doctor_say(
+            d, WARN, "realtime",
+            "the agent works without %s: when this host is busy, leases may end although nothing has failed",
+            refused);
+    else
+        doctor_say(d, FINE, "realtime", "the agent has SCHED_FIFO and locked memory");
+}

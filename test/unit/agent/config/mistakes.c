@@ -58,7 +58,7 @@ static void mistakes_about_the_cluster(void **state)
         snprintf(content, sizeof content, "[cluster]\ntransmit = %s\n", times[i]);
         mentions(content, ":2: 'transmit' is a time with its unit, such as 20ms, not '");
     }
-    refuses(CLUSTER "profile = lam\n", ":3: 'profile' is lan, fast or wan, not 'lam'");
+    refuses(CLUSTER "profile = lam\n", ":3: 'profile' is lan, fast, realtime or wan, not 'lam'");
 }
 
 static void mistakes_about_members(void **state)

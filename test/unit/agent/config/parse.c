@@ -164,9 +164,13 @@ static void a_profile_is_a_set_of_times_for_quorum(void **state)
     config_values(NULL, NULL, group->algorithm, presets);
     for (uint32_t i = 0; i < group->algorithm->option_count; i++)
         assert_int_equal(chubby[i].number, presets[i].number);
+    assert_false(config_is_realtime(&config));
     accepts(CLUSTER "profile = wan\n" MEMBERS AGENT);
     assert_true(value_named(NULL, "lease") > UINT64_C(1000000000));
     assert_true(config.transmit_max >= 100000000);
+    accepts(CLUSTER "profile = realtime\n" MEMBERS AGENT);
+    assert_true(value_named(NULL, "lease") <= 30000000);
+    assert_true(config_is_realtime(&config));
 }
 
 static void what_is_said_goes_above_the_profile_in_any_order(void **state)

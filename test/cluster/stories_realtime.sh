@@ -1,0 +1,116 @@
+# shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
+# profile realtime: who gets SCHED_FIFO and locked memory, who does not, and what becomes of an agent that never waits again.
+
+realtime_or_skip() { chrt -f 1 true 2> "$dir/chrt.log" || skip "no real-time scheduling here: $(head -n 1 "$dir/chrt.log")"; }
+found_realtime() { # COUNT [LINE...]
+    local m
+    found "$@"
+    for m in "${members[@]}"; do sed -i 's/^\[cluster\]/&\nprofile = realtime/' "$(conf "$m")"; done
+}
+
+# "FF 10": class and priority, of the process whose parent is PARENT and whose name is NAME
+class() { ps -o cls=,rtprio= -p "$1" | awk '{ print $1, $2 }'; } # PID
+child() { pgrep -o -P "$1" -x "$2"; }                              # PARENT NAME
+is_class() { [ -n "$1" ] && [ "$(class "$1")" = "$2" ]; }        # PID CLASS
+is_ordinary() {                                                  # PID: scheduling, memory and limit of a process that nobody has touched
+    is_class "$1" 'TS -' && grep -qE '^VmLck:[[:space:]]+0 kB' "/proc/$1/status" &&
+        grep -qE '^Max realtime timeout +unlimited' "/proc/$1/limits"
+}
+locks_memory() { grep -qE '^VmLck:[[:space:]]+[1-9]' "/proc/$1/status"; } # PID
+
+# The work moves to another host if that one is quicker: then its keeper is looked at.
+work_is_as_it_should() {
+    local keeper command
+    look
+    keeper=$(child "${runner[$leader]}" elector-keeper) && [ -n "$keeper" ] || return 1
+    command=$(child "$keeper" cluster-worker) && [ -n "$command" ] || return 1
+    is_class "$keeper" 'FF 12' && is_ordinary "$command"
+}
+
+story_realtime() {
+    local m old
+    realtime_or_skip
+    found_realtime 3
+    start "${members[@]}"
+    for m in "${members[@]}"; do
+        await_log "$m" 'profile realtime: SCHED_FIFO and locked memory are granted'
+        is_class "${agent[$m]}" 'FF 10' || fail "agent $m is $(class "${agent[$m]}")"
+        await 30 "the guardian of $m is ahead of it" guardian_is_ahead "$m"
+        [ -n "${ELECTOR_SANITIZED:-}" ] || locks_memory "${agent[$m]}" || fail "agent $m has no memory locked"
+        await 30 "doctor at $m: $(cat "$dir/doctor-$m" 2> /dev/null)" doctor_says "$m" '^ok +realtime +the agent has SCHED_FIFO and locked memory'
+    done
+    work "${members[@]}"
+    await_leader
+    for m in "${members[@]}"; do await 30 "elector run at $m is as prompt as its agent" is_class "${runner[$m]}" 'FF 10'; done
+    await 30 "the keeper is prompt, and its command an ordinary process" work_is_as_it_should
+    look
+    old=$leader
+    kill -KILL "${agent[$old]}"
+    await_leader "$token"
+    judge
+}
+guardian_is_ahead() { is_class "$(child "${agent[$1]}" elector-guard)" 'FF 11'; } # MEMBER
+
+# Agents and candidates that root started, but without a capability. Their leases are long: this host may be busy.
+begin_without() { # CAPABILITY
+    local real=$ELECTOR
+    realtime_or_skip
+    setpriv --bounding-set "-$1" true 2> "$dir/setpriv.log" || skip "capabilities cannot be dropped here: $(head -n 1 "$dir/setpriv.log")"
+    found_realtime 3 '[group work]' 'lease = 500ms' 'beat = 60ms' 'margin = 30ms' 're-ask = 80ms' 'stagger = 6ms'
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\nexec setpriv --bounding-set -%s %s "$@"\n' "$1" "$real" > "$dir/weak"
+    chmod +x "$dir/weak"
+    ELECTOR=$dir/weak
+    start "${members[@]}"
+    work "${members[@]}"
+    await_leader
+}
+
+story_realtime_refused() {
+    local m
+    [ "$(ulimit -r)" = 0 ] || skip "every process here may have real-time scheduling"
+    begin_without sys_nice
+    for m in "${members[@]}"; do
+        await_log "$m" 'level=warn.*profile realtime works without SCHED_FIFO (.*; LimitRTPRIO=12 grants it): when this host is busy'
+        is_class "${agent[$m]}" 'TS -' || fail "agent $m is $(class "${agent[$m]}")"
+        doctor_says "$m" '^warn +realtime +the agent works without SCHED_FIFO' || fail "doctor: $(cat "$dir/doctor-$m")"
+        await 30 "elector run at $m says so" grep -q 'this process works without SCHED_FIFO' "$dir/run-$m.log"
+    done
+    no_errors "${members[@]}"
+    judge
+}
+
+story_memory_lock_refused() {
+    local m
+    [ "$(ulimit -l)" != unlimited ] || skip "every process here may lock its memory"
+    begin_without ipc_lock
+    for m in "${members[@]}"; do
+        await_log "$m" 'level=warn.*profile realtime works without locked memory (.*; LimitMEMLOCK=infinity grants it)'
+        is_class "${agent[$m]}" 'FF 10' || fail "agent $m is $(class "${agent[$m]}")"
+        doctor_says "$m" '^warn +realtime +the agent works without locked memory' || fail "doctor: $(cat "$dir/doctor-$m")"
+    done
+    no_errors "${members[@]}"
+    judge
+}
+
+# An agent that leads runs in a circle, at its real-time priority. It becomes an ordinary process, the others elect, and when it is
+# killed its guardian gets to run and tells them.
+story_planted_realtime_hang() {
+    local m old
+    realtime_or_skip
+    found_realtime 3
+    LD_PRELOAD=$lib/libcluster-hang.so start "${members[@]}"
+    for m in "${members[@]}"; do await 30 "the guardian of $m is ahead of it" guardian_is_ahead "$m"; done
+    for m in "${members[@]}"; do await_log "$m" 'guarded by process'; done
+    work "${members[@]}"
+    await_leader
+    look
+    old=$leader
+    kill -USR2 "${agent[$old]}"
+    await 60 "the agent of $old no longer has a real-time priority" is_class "${agent[$old]}" 'TS -'
+    kill -KILL "${agent[$old]}"
+    await_log "$old" 'the agent is dead; work of .* clients is over, and 2 peers were told'
+    await 60 "another works" works_beyond_elsewhere "$token" "$old"
+    judge
+}
+works_beyond_elsewhere() { works_beyond "$1" && [ "$leader" != "$2" ]; } # TOKEN MEMBER
