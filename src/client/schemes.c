@@ -4,7 +4,7 @@
 #include "client/engine.h"
 
 /* As in the table of connection.c; a lock (file:) speaks no lines. */
-static const char *const with_lines[] = {"unix:", "etcd:", "etcds:", "zookeeper:"};
+static const char *const with_lines[] = {"unix:", "etcd:", "etcds:", "zookeeper:", "kubernetes:"};
 
 bool engine_speaks_lines(const char *url)
 {
