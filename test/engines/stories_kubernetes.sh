@@ -116,7 +116,7 @@ story_kubernetes_answers_are_lost() { # after the writes took place
 }
 
 story_kubernetes_api_is_slow_and_busy() { # 429 with Retry-After, 500, 300 ms for each answer
-    kube_ttl=5s
+    kube_ttl=12s
     kube_begin
     local before=$token now
     kube_order delay/300
@@ -133,16 +133,16 @@ story_kubernetes_api_is_slow_and_busy() { # 429 with Retry-After, 500, 300 ms fo
 
 story_kubernetes_watches_end() { # 410 in the stream, 410 at its start, and a stream that is silent
     kube_begin
-    local before=$token i
+    local before=$token who=$leader
     kube_order gone
-    kill -KILL "${runner[$leader]}"
+    kill -KILL "${runner[$who]}"
     await_leader "$before"
+    work "$who"
     before=$token
     kube_order compact
     kube_order end-watches
     kill -KILL "${runner[$leader]}"
     await_leader "$before"
-    work a b
     kube_order silent/1
     before=$token
     kill -KILL "${runner[$leader]}"
@@ -353,15 +353,36 @@ story_kubernetes_bad_input() {
 story_kubernetes_values() { # what the leader proclaims is an annotation, which the next one does not keep
     kube_found
     kube_start
-    printf 'hello\n' | "$ELECTOR" campaign work --help > /dev/null 2>&1 || true
+    "$ELECTOR" campaign work --value 10.0.0.1:9000 --url "$(url a)" > "$dir/a.log" 2>&1 &
+    local first=$!
+    await 30 "the value is there" has_value 10.0.0.1:9000
+    "$ELECTOR" status work --url "$(url x)" --output json > "$dir/said"
+    says '"leader": *"a"'
+    says '"value": *"10.0.0.1:9000"'
+    kill -TERM "$first"
+    await_exit "$first" 0 "elector campaign"
+    "$ELECTOR" campaign work --url "$(url b)" > "$dir/b.log" 2>&1 &
+    await 30 "b leads" b_leads
+    has_value '' || fail "the value is $(lease_field elector/value) still"
+    [ ! -s "$dir/violations" ] || fail "the API server saw: $(sed -n 1p "$dir/violations")"
+}
+has_value() { [ "$(lease_field elector/value)" = "$1" ]; }
+b_leads() { [[ $(kube_holder) == b_* ]]; }
+
+story_kubernetes_for_a_host() { # one engine behind a socket: many clients, many Leases
+    kube_found
+    kube_start
     "$ELECTOR" agent --engine "$(url host1)" --socket "$dir/h1.sock" 2> "$dir/h1.log" &
-    local engine=$!
+    local engine=$! i
     url() { echo "unix:$dir/$1.sock"; }
     await 30 "the engine answers" answers h1
     work h1
+    for i in 1 2 3; do "$ELECTOR" run --quiet --url "$(url h1)" "other-$i" -- sleep 60 & done
     await_leader
+    await 30 "the other groups are led" others_are_led
     kill -TERM "$engine"
     await_exit "$engine" 0 "the engine"
     [ -z "$(kube_holder)" ] || fail "the holder is $(kube_holder) still"
     kube_judge
 }
+others_are_led() { [ "$(field h1 other-1 leader)$(field h1 other-2 leader)$(field h1 other-3 leader)" = host1host1host1 ]; }

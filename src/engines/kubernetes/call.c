@@ -159,7 +159,7 @@ void kubernetes_cancel(struct call *call)
     end_call(call);
 }
 
-/* 409 and 404 say that the Lease is not what it was: it is read again. Of a refused write nobody need fear that it took place. */
+/* 409 and 404 say that the Lease is not what it was: it is read again. So it is after a write that failed and may have taken place. */
 static void land(const struct call *call, const struct fetch_answer *answer, const json_t *body)
 {
     struct object *p = call->of;
@@ -178,7 +178,8 @@ static void land(const struct call *call, const struct fetch_answer *answer, con
     } else if (status == 200 || status == 201) {
         object_saved(p, call, body);
     } else {
-        p->is_stale = p->is_stale || call->verb != VERB_GET;
+        const bool may_have_written = call->verb != VERB_GET && (status == 0 || status >= 500);
+        p->is_stale = p->is_stale || may_have_written;
         kubernetes_failed(k, answer, call->verb, body);
     }
 }

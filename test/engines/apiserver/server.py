@@ -91,7 +91,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         url = urllib.parse.urlsplit(self.path)
         parts = url.path.split("/")[1:]
         query = dict(urllib.parse.parse_qsl(url.query, strict_parsing=bool(url.query)))
-        if "application/json" not in self.headers.get("Accept", "application/json"):
+        if not any(kind in self.headers.get("Accept", "*/*") for kind in ("application/json", "*/*")):
             raise Refusal(406, "NotAcceptable", "only application/json is served")
         if parts[:4] != BASE or len(parts) not in (6, 7) or parts[5] != "leases" or not all(parts):
             raise Refusal(404, "NotFound", "the server could not find the requested resource")
