@@ -277,7 +277,7 @@ story_kubernetes_rights_are_withdrawn() {
     local before=$token
     kube_users "good-token shop get,create,update" "root admin $kube_rights"
     kube_order gone
-    await 30 "polling is named" grep -qE 'no right to (list|watch) leases in namespace shop: asking every' "$dir/run-a.log"
+    await 30 "polling is named" grep -qE 'no right to (list|watch) leases in namespace shop: polling instead' "$dir/run-a.log"
     kill -KILL "${runner[$leader]}"
     await_leader "$before"
     kube_users "good-token shop get" "root admin $kube_rights"

@@ -64,10 +64,9 @@ static void take_list(struct kubernetes *k, const json_t *object)
 static void do_without_watch(struct kubernetes *k, const char *what)
 {
     if (!k->may_not_watch)
-        log_event(
-            LOG_WARN_LEVEL, NULL,
-            "no right to %s leases in namespace %s: asking every %u s instead. Bind a Role with list and watch",
-            what, k->namespace, (unsigned)(poll_every / NS_PER_S));
+        log_event(LOG_WARN_LEVEL, NULL,
+                  "no right to %s leases in namespace %s: polling instead. Bind a Role with list and watch",
+                  what, k->namespace);
     k->may_not_watch = true;
     k->has_listed = false;
     k->list_not_before = clock_boottime_ns() + list_again;
