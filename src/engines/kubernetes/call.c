@@ -48,7 +48,7 @@ bool kubernetes_may_call(struct kubernetes *k, uint64_t now)
 /* Many candidates meet the same outage: they do not come back in the same millisecond. */
 static void pause_calls(struct kubernetes *k, uint64_t least_ms)
 {
-    uint64_t ms = PAUSE_MS << (k->failures < 5 ? k->failures : 5);
+    uint64_t ms = (uint64_t)PAUSE_MS << (k->failures < 5 ? k->failures : 5);
     if (ms > PAUSE_MAX_MS) ms = PAUSE_MAX_MS;
     ms = ms / 2 + randombytes_uniform((uint32_t)ms);
     if (ms < least_ms) ms = least_ms;

@@ -22,7 +22,7 @@ static bool reads_as(const char *bytes, const char *context)
 {
     kubeconfig_free(&k);
     text[0] = '\0';
-    return kubeconfig_read(&k, bytes, strlen(bytes), "/home/me/.kube", context, text);
+    return kubeconfig_read(&k, bytes, strlen(bytes), "/folder", context, text);
 }
 
 static bool reads(const char *bytes)
@@ -47,7 +47,7 @@ static void takes_the_current_context(void **state)
 {
     assert_true(reads_user("    token: abc\n"));
     assert_string_equal(k.server, "https://10.0.0.1:6443");
-    assert_string_equal(k.ca_file, "/home/me/.kube/pki/ca.crt");
+    assert_string_equal(k.ca_file, "/folder/pki/ca.crt");
     assert_string_equal(k.namespace, "shop");
     assert_string_equal(k.token, "abc");
     assert_null(k.token_file);
@@ -80,7 +80,7 @@ static void json_is_yaml(void **state)
 static void certificates_are_files_or_data(void **state)
 {
     assert_true(reads_user("    client-certificate: me.crt\n    client-key: /etc/me.key\n"));
-    assert_string_equal(k.certificate_file, "/home/me/.kube/me.crt");
+    assert_string_equal(k.certificate_file, "/folder/me.crt");
     assert_string_equal(k.key_file, "/etc/me.key");
     assert_true(reads_user("    client-certificate-data: LS0t\n    client-key-data: LS0tLQ==\n"));
     assert_string_equal(k.certificate_pem, "---");
