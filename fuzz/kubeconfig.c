@@ -1,6 +1,7 @@
 /* Bytes as a kubeconfig: either there is a server, and nothing that cannot be sent to it, or there is one line that says why not. */
 #define _GNU_SOURCE /* strnlen */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static size_t write_file(char *file, const uint8_t *data, size_t size)
 {
     const char *head = size == 0 || data[0] % 3 == 0 ? "" : data[0] % 3 == 1 ? user : cluster;
     const size_t length = strlen(head), rest = size && *head ? size - 1 : size;
-    memcpy(file, head, length);
+    snprintf(file, sizeof user + sizeof cluster, "%s", head);
     memcpy(file + length, data + (size - rest), rest);
     return length + rest;
 }

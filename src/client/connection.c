@@ -16,8 +16,8 @@
 #include "base/descriptors.h"
 #include "client/group_state.h"
 
-static const struct engine_kind *const kinds[] = {&engine_agent, &engine_file, &engine_etcd, &engine_etcds,
-                                                  &engine_zookeeper, &engine_kubernetes};
+static const struct engine_kind *const kinds[] = {&engine_agent, &engine_file,      &engine_etcd,
+                                                  &engine_etcds, &engine_zookeeper, &engine_kubernetes};
 
 static const uint64_t first_delay_ns = NS_PER_S / 10;
 

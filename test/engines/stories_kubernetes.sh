@@ -359,6 +359,8 @@ story_kubernetes_values() { # what the leader proclaims is an annotation, which 
     "$ELECTOR" status work --url "$(url x)" --output json > "$dir/said"
     says '"leader": *"a"'
     says '"value": *"10.0.0.1:9000"'
+    "$ELECTOR" status --url "$(url x)" > "$dir/said" # of all groups: Leases that an Elector has held
+    says '^work +a '
     kill -TERM "$first"
     await_exit "$first" 0 "elector campaign"
     "$ELECTOR" campaign work --url "$(url b)" > "$dir/b.log" 2>&1 &

@@ -31,9 +31,9 @@ enum fetch_trouble {
 
 struct fetch_answer {
     enum fetch_trouble trouble;
-    int status;       /* of HTTP; 0: none */
+    int status;             /* of HTTP; 0: none */
     uint32_t retry_after_s; /* that the server asks for; 0: it does not */
-    const char *body; /* '\0' follows; of a request without `data` */
+    const char *body;       /* '\0' follows; of a request without `data` */
     size_t size;
     const char *text; /* what went wrong, without a full stop */
 };

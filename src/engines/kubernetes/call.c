@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "engines/kubernetes/internal.h"
 
-enum { PAUSE_MS = 100, PAUSE_MAX_MS = 2000, RETRY_AFTER_MAX_S = 60, TEXT_MAX = 220 };
+enum { PAUSE_MS = 100, REFUSED_MS = 1000, PAUSE_MAX_MS = 2000, RETRY_AFTER_MAX_S = 60, TEXT_MAX = 220 };
 static const char *const verbs[] = {"get", "create", "update", "list", "watch"};
 static const char api[] = "/apis/coordination.k8s.io/v1/namespaces/";
 
@@ -59,11 +59,11 @@ static void pause_calls(struct kubernetes *k, uint64_t least_ms)
 }
 
 /* A right that is missing stays missing while other calls succeed: people are told once. */
-void kubernetes_answered(struct kubernetes *k, enum verb verb)
+void kubernetes_answered(struct kubernetes *k, const struct object *p, enum verb verb)
 {
     engine_hears_store(k->engine);
-    if (k->has_failed && k->has_refused && k->failed != verb) return;
     k->failures = 0;
+    if (k->has_failed && k->has_refused && (k->failed != verb || k->failed_of != p)) return;
     k->has_failed = false;
     engine_trouble_is_over(k->engine);
 }
@@ -121,8 +121,15 @@ static void say_refused(const struct kubernetes *k, int status, enum verb verb, 
                        verbs[verb], TEXT_MAX, message);
 }
 
-void kubernetes_failed(struct kubernetes *k, const struct fetch_answer *answer, enum verb verb,
-                       const json_t *body)
+/* Refused because of this object, or of rights that may be for single objects: others need not wait. */
+static bool concerns_one(const struct fetch_answer *answer)
+{
+    const int status = answer->trouble == FETCH_ANSWERED ? answer->status : 0;
+    return status >= 400 && status < 500 && status != 401 && status != 408 && status != 429;
+}
+
+void kubernetes_failed(struct kubernetes *k, struct object *p, const struct fetch_answer *answer,
+                       enum verb verb, const json_t *body)
 {
     const char *message = json_string_value(json_object_get(body, "message"));
     const uint32_t wait_s =
@@ -138,7 +145,11 @@ void kubernetes_failed(struct kubernetes *k, const struct fetch_answer *answer, 
     k->has_failed = true;
     k->has_refused = answer->trouble == FETCH_ANSWERED;
     k->failed = verb;
-    pause_calls(k, wait_s * UINT64_C(1000));
+    k->failed_of = p;
+    if (p && concerns_one(answer))
+        p->not_before = clock_boottime_ns() + REFUSED_MS * NS_PER_MS;
+    else
+        pause_calls(k, wait_s * UINT64_C(1000));
 }
 
 /* ---- A call of a group ---- */
@@ -168,10 +179,12 @@ static void land(const struct call *call, const struct fetch_answer *answer, con
     const json_t *details = json_object_get(body, "details");
     const char *kind = json_string_value(json_object_get(details, "kind"));
     const bool is_missing = status == 404 && call->verb != VERB_CREATE && kind && strcmp(kind, "leases") == 0;
-    if (status == 200 || status == 201 || is_missing || status == 409) kubernetes_answered(k, call->verb);
+    if (status == 200 || status == 201 || is_missing || status == 409) kubernetes_answered(k, p, call->verb);
     if (is_missing) {
         object_take_missing(p, call->version);
     } else if (status == 409) {
+        if (p->conflicted == p->version) p->not_before = clock_boottime_ns() + PAUSE_MS * NS_PER_MS;
+        p->conflicted = p->version; /* a second refusal of the same version is no race */
         p->is_stale = true;
     } else if ((status == 200 || status == 201) && call->verb == VERB_GET) {
         object_take(p, body, call->version);
@@ -180,7 +193,7 @@ static void land(const struct call *call, const struct fetch_answer *answer, con
     } else {
         const bool may_have_written = call->verb != VERB_GET && (status == 0 || status >= 500);
         p->is_stale = p->is_stale || may_have_written;
-        kubernetes_failed(k, answer, call->verb, body);
+        kubernetes_failed(k, p, answer, call->verb, body);
     }
 }
 

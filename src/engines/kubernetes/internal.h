@@ -63,6 +63,7 @@ struct object {
 
     struct call *call; /* under way; NULL: none */
     uint64_t not_before;
+    uint64_t conflicted; /* the version that was refused last */
 };
 
 enum verb { VERB_GET, VERB_CREATE, VERB_UPDATE, VERB_LIST, VERB_WATCH };
@@ -92,15 +93,16 @@ struct kubernetes {
     /* call.c */
     uint32_t flights, failures;
     uint64_t not_before;
-    enum verb failed;             /* what has to succeed before the trouble is over */
-    bool has_failed, has_refused; /* refused: this verb; else it was not reached */
+    enum verb failed;               /* what has to succeed before the trouble is over */
+    const struct object *failed_of; /* ... and of which object; NULL: of the namespace */
+    bool has_failed, has_refused;   /* refused: this verb; else it was not reached */
 
     /* watch.c */
     struct call *list;
     struct fetch *watch;
     uint64_t watch_began;
-    bool has_listed, may_not_watch;
-    uint64_t watched_version; /* resourceVersion up to which all is known */
+    bool has_listed, may_not_watch, has_said_so; /* said: that it may not */
+    uint64_t watched_version;                    /* resourceVersion up to which all is known */
     uint64_t list_not_before, watch_not_before, polled_ns;
     char *line; /* of the watch, not yet ended */
     size_t line_size, line_room;
@@ -117,7 +119,8 @@ struct object *kubernetes_object_of(struct kubernetes *,
 void object_take(struct object *, const json_t *object, uint64_t sent_version);
 void object_take_missing(struct object *, uint64_t sent_version);
 void object_saved(struct object *, const struct call *, const json_t *object);
-void object_work(struct object *, uint64_t now); /* tells what is news, and begins the next call */
+/* Tells what is news, and begins the next call if one may begin now. */
+void object_work(struct object *, uint64_t now, bool may_call);
 void object_free(struct object *);
 void object_settle_age(struct object *, uint64_t now); /* a holder may have become too old to be shown */
 
@@ -133,9 +136,10 @@ enum { KUBERNETES_HEADERS = 5 };
 void kubernetes_headers(const struct kubernetes *, bool has_body, char room[CREDENTIALS_TOKEN_MAX + 32],
                         const char *headers[KUBERNETES_HEADERS]);
 void kubernetes_url(const struct kubernetes *, const char *name, const char *query, char url[KUBERNETES_URL]);
-/* Something failed: tells people, and pauses. `body` may be NULL. */
-void kubernetes_failed(struct kubernetes *, const struct fetch_answer *, enum verb, const json_t *body);
-void kubernetes_answered(struct kubernetes *, enum verb);
+/* Something failed: tells people, and pauses; for a refusal that concerns one object (NULL: the namespace), only for this one. */
+void kubernetes_failed(struct kubernetes *, struct object *, const struct fetch_answer *, enum verb,
+                       const json_t *body);
+void kubernetes_answered(struct kubernetes *, const struct object *, enum verb);
 
 /* watch.c */
 void kubernetes_pump_watch(struct kubernetes *, uint64_t now);

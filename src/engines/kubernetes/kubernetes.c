@@ -55,11 +55,11 @@ static void on_pump(uv_timer_t *timer)
         engine_has_left(k->engine);
         return;
     }
-    if (!kubernetes_may_call(k, now)) return;
-    if (!k->is_leaving) kubernetes_pump_watch(k, now);
+    const bool may_call = kubernetes_may_call(k, now);
+    if (may_call && !k->is_leaving) kubernetes_pump_watch(k, now);
     for (struct object *p = k->objects; p; p = p->next) {
         object_settle_age(p, now);
-        object_work(p, now);
+        object_work(p, now, may_call);
     }
 }
 
@@ -123,6 +123,8 @@ static void leave(void *opened)
     k->not_before = 0;
     kubernetes_stop_watch(k);
     kubernetes_cancel(k->list);
+    for (const struct object *p = k->objects; p; p = p->next)
+        if (!p->withdraws) kubernetes_cancel(p->call);
     kubernetes_go_on(k);
 }
 

@@ -8,7 +8,7 @@
 #include "base/log/log.h"
 #include "engines/kubernetes/internal.h"
 
-enum { RELEASED_S = 1, USUAL_DURATION_S = 15, AGAIN_MS = 50, NAME_MAX_SHOWN = 63 };
+enum { RELEASED_S = 1, USUAL_DURATION_S = 15, NAME_MAX_SHOWN = 63 };
 static const uint64_t clocks_differ =
     10 * NS_PER_S; /* at a first look, which has only the holder's clock to go by */
 
@@ -313,14 +313,14 @@ static void begin_next(struct object *p)
         read_it(p);
 }
 
-void object_work(struct object *p, uint64_t now)
+void object_work(struct object *p, uint64_t now, bool may_call)
 {
     if (p->is_news) {
         p->is_news = false;
         show(p, now);
         if (p->told != p->version && engine_group_stands(p->group)) tell(p, about(p, LEASE_EVENT));
     }
-    if (p->call || p->k->flights >= KUBERNETES_FLIGHTS) return;
+    if (!may_call || p->call || p->k->flights >= KUBERNETES_FLIGHTS) return;
     if (now < p->not_before) {
         kubernetes_go_on_in(p->k, (p->not_before - now) / NS_PER_MS + 1);
         return;

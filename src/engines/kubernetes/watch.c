@@ -56,18 +56,20 @@ static void take_list(struct kubernetes *k, const json_t *object)
     k->watched_version = version_of(object);
     k->has_listed = true;
     k->may_not_watch = false;
-    kubernetes_answered(k, VERB_LIST);
+    kubernetes_answered(k, NULL, VERB_LIST);
+    for (struct object *p = k->objects; p; p = p->next)
+        object_work(p, clock_boottime_ns(), false); /* to be seen first */
     engine_is_ready(k->engine);
 }
 
 /* Without the right to list or watch, candidates and those who look ask again and again instead. */
 static void do_without_watch(struct kubernetes *k, const char *what)
 {
-    if (!k->may_not_watch)
+    if (!k->has_said_so)
         log_event(LOG_WARN_LEVEL, NULL,
                   "no right to %s leases in namespace %s: polling instead. Bind a Role with list and watch",
                   what, k->namespace);
-    k->may_not_watch = true;
+    k->may_not_watch = k->has_said_so = true;
     k->has_listed = false;
     k->list_not_before = clock_boottime_ns() + list_again;
     engine_hears_store(k->engine);
@@ -82,9 +84,10 @@ void kubernetes_listed(struct kubernetes *k, const struct fetch_answer *answer, 
     else if (is_answered && answer->status == 403)
         do_without_watch(k, "list");
     else if (is_answered && answer->status == 200)
-        kubernetes_failed(k, &(struct fetch_answer){.trouble = FETCH_ANSWERED, .status = 404}, VERB_LIST, NULL);
+        kubernetes_failed(k, NULL, &(struct fetch_answer){.trouble = FETCH_ANSWERED, .status = 404}, VERB_LIST,
+                          NULL);
     else
-        kubernetes_failed(k, answer, VERB_LIST, object);
+        kubernetes_failed(k, NULL, answer, VERB_LIST, object);
 }
 
 /* ---- The watch ---- */
@@ -125,7 +128,7 @@ static void take_line(struct kubernetes *k, const char *line, size_t size)
     const json_t *object = json_object_get(event, "object");
     if (type && strcmp(type, "ERROR") != 0 && json_is_object(object)) {
         take_change(k, type, object);
-        kubernetes_answered(k, VERB_WATCH);
+        kubernetes_answered(k, NULL, VERB_WATCH);
     } else {
         list_anew(k); /* 410, or nonsense: what is true now, a list says */
     }
@@ -181,7 +184,7 @@ static void on_ended(void *context, const struct fetch_answer *answer)
     else if (status == 403)
         do_without_watch(k, "watch");
     else if (status != 200 && !was_cut)
-        kubernetes_failed(k, answer, VERB_WATCH, refusal);
+        kubernetes_failed(k, NULL, answer, VERB_WATCH, refusal);
     json_decref(refusal);
     kubernetes_go_on(k);
 }
