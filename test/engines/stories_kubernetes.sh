@@ -115,6 +115,28 @@ story_kubernetes_answers_are_lost() { # after the writes took place
     kube_judge
 }
 
+story_kubernetes_ends_while_it_acquires() { # the write takes place, its answer comes too late, and there is nobody left to work
+    kube_ttl=5s
+    kube_found
+    kube_start
+    ask_kube -X POST -H 'Content-Type: application/json' --data \
+        '{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"work"},"spec":{}}' "$(kube_leases)" > "$dir/made"
+    kube_order silent/1
+    kube_order delay/1500/update
+    "$ELECTOR" campaign work --url "$(url a)" > "$dir/a.log" 2>&1 &
+    local campaign=$!
+    await 30 "the Lease is a's" holder_is a_
+    kube_order delay/0
+    kill -KILL "$campaign"
+    await 30 "the Lease is nobody's" holder_is ''
+    [ ! -s "$dir/violations" ] || fail "the API server saw: $(sed -n 1p "$dir/violations")"
+}
+holder_is() { # BEGINNING; "": nobody
+    local holder
+    holder=$(kube_holder)
+    [[ -z $1 && -z $holder ]] || [[ -n $1 && $holder == $1* ]]
+}
+
 story_kubernetes_api_is_slow_and_busy() { # 429 with Retry-After, 500, 300 ms for each answer
     kube_ttl=12s
     kube_begin
@@ -133,14 +155,21 @@ story_kubernetes_api_is_slow_and_busy() { # 429 with Retry-After, 500, 300 ms fo
 
 story_kubernetes_watches_end() { # 410 in the stream, 410 at its start, and a stream that is silent
     kube_begin
-    local before=$token who=$leader
+    local before=$token who=$leader listed now
     kube_order gone
     kill -KILL "${runner[$who]}"
     await_leader "$before"
     work "$who"
     before=$token
+    kube_order count/list
+    listed=$(cat "$dir/ordered")
+    kube_order silent/1
+    now=$(ticks "$before ")
+    await 30 "a renewal goes by" has_ticks "$before" $((now + 800))
     kube_order compact
     kube_order end-watches
+    await 30 "three engines list again" has_listed $((listed + 3))
+    kube_order silent/0
     kill -KILL "${runner[$leader]}"
     await_leader "$before"
     kube_order silent/1
@@ -149,6 +178,8 @@ story_kubernetes_watches_end() { # 410 in the stream, 410 at its start, and a st
     await_leader "$before"
     kube_judge
 }
+
+has_listed() { kube_order count/list && [ "$(cat "$dir/ordered")" -ge "$1" ]; }
 
 story_kubernetes_waits_by_watch() { # while it is held nobody asks: only renewals, and the watches
     kube_begin

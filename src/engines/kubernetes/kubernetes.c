@@ -160,10 +160,11 @@ static void close_kubernetes(void *opened)
 /* As client-go's programs do: a name for people, and what nobody else has. Ours begin with "elec", in hexadecimal digits. */
 static void choose_identity(struct kubernetes *k)
 {
+    static const char mark[] = "elec";
     unsigned char bytes[UUID_BYTES];
     char hex[2 * UUID_BYTES + 1];
     randombytes_buf(bytes, sizeof bytes);
-    memcpy(bytes, "elec", 4);
+    for (size_t i = 0; mark[i]; i++) bytes[i] = (unsigned char)mark[i];
     sodium_bin2hex(hex, sizeof hex, bytes, sizeof bytes);
     snprintf(k->identity, sizeof k->identity, "%s_%.8s-%.4s-%.4s-%.4s-%s", engine_member(k->engine), hex,
              hex + 8, hex + 12, hex + 16, hex + 20);

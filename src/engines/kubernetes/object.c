@@ -300,17 +300,18 @@ static void read_it(struct object *p)
 
 static void begin_next(struct object *p)
 {
-    if (p->withdraws && p->is_known && !p->is_stale && !is_ours(p)) p->withdraws = p->may_hold = false;
-    if (p->withdraws && p->is_known && !p->is_stale)
-        empty_holder(p, false);
-    else if (p->withdraws || p->is_stale || p->request.kind == LEASE_GET)
+    const bool is_certain = p->is_known && !p->is_stale;
+    if (p->withdraws && is_certain && !is_ours(p)) p->withdraws = p->may_hold = false;
+    const bool has_work = p->withdraws || p->request.kind || p->value;
+    const bool must_look = p->is_stale || (p->withdraws && !is_certain);
+    if (must_look || (!p->withdraws && p->request.kind == LEASE_GET) || (!has_work && p->is_wanted))
         read_it(p);
+    else if (p->withdraws)
+        empty_holder(p, false);
     else if (p->request.kind == LEASE_PUT)
         put(p);
     else if (p->value)
         write_value(p);
-    else if (p->is_wanted)
-        read_it(p);
 }
 
 void object_work(struct object *p, uint64_t now, bool may_call)

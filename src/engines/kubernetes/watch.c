@@ -200,7 +200,7 @@ static void watch(struct kubernetes *k, uint64_t now)
     kubernetes_headers(k, false, room, headers);
     const struct fetch_request request = {.url = url,
                                           .headers = headers,
-                                          .timeout_ms = (WATCH_S + WATCH_SLACK_S) * 1000,
+                                          .timeout_ms = (WATCH_S + WATCH_SLACK_S) * UINT64_C(1000),
                                           .connect_ms = k->timeout_ms,
                                           .context = k,
                                           .data = on_bytes,

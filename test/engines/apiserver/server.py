@@ -28,6 +28,7 @@ class Faults:
         self.lost = 0       # so many writes are done, and not answered
         self.codes = []     # [code, retry_after, verbs]: so the next requests end
         self.delay = 0.0    # before each answer
+        self.slow = []      # verbs that this is about; none: all
         self.watch_epoch = 0
         self.gone = False   # the watches end with 410
         self.silent = False  # watches say nothing
@@ -136,7 +137,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 if verb in ("create", "update") and faults.lost > 0:
                     faults.lost -= 1
                     loses = True
-            time.sleep(faults.delay)
+            if not faults.slow or verb in faults.slow:
+                time.sleep(faults.delay)
             if loses:
                 self.close_connection = True
                 return
@@ -207,8 +209,8 @@ class Orders(http.server.BaseHTTPRequestHandler):
                 faults.lost = int(rest[0])
             elif word == "code":  # CODE RETRY_AFTER COUNT VERB,VERB
                 faults.codes = [[int(rest[0]), "" if rest[1] == "-" else rest[1], rest[3].split(",") if len(rest) > 3 else [], int(rest[2])]]
-            elif word == "delay":  # MS
-                faults.delay = int(rest[0]) / 1000
+            elif word == "delay":  # MS [VERB,VERB]
+                faults.delay, faults.slow = int(rest[0]) / 1000, rest[1].split(",") if len(rest) > 1 else []
             elif word in ("end-watches", "gone"):
                 faults.gone = word == "gone"
                 faults.watch_epoch += 1
