@@ -317,6 +317,20 @@ story_kubernetes_rights_are_withdrawn() {
     kube_judge
 }
 
+story_kubernetes_rights_are_missing() { # a candidate that waits is told before it should lead; one that looks is not
+    kube_found
+    kube_users "good-token shop $kube_rights" "other-token shop get,list,watch" "root admin $kube_rights"
+    kube_start
+    work a
+    await_leader
+    kube_config "token: other-token"
+    "$ELECTOR" status work --url "$(url x)" > "$dir/said" 2>&1
+    ! grep -q 'no right' "$dir/said" || fail "one that looks is told: $(cat "$dir/said")"
+    work b
+    await 30 "b is told" grep -q 'no right to create and update leases in namespace shop: a candidate here cannot lead' "$dir/run-b.log"
+    kube_judge
+}
+
 story_kubernetes_in_a_pod() {
     kube_found
     kube_start

@@ -5,6 +5,7 @@
  *   object.c       a group's Lease as last seen: what the machine and clients are told of it; what is to be asked next
  *   call.c         a call to the API server, pauses, and what to tell people
  *   watch.c        lists the namespace's Leases, then watches them
+ *   rights.c       warns a candidate that may not write
  *   lease.c        a Lease as JSON; the annotations that carry the token
  *   credentials.c  the pod's service account, or a kubeconfig (kubeconfig.c, yaml.c)
  *
@@ -89,6 +90,7 @@ struct kubernetes {
     uint64_t ttl_s, timeout_ms;
     uv_timer_t pump; /* all work begins here, never within a call of the machine */
     bool is_closing, is_leaving;
+    bool stands; /* somebody here has stood */
 
     /* call.c */
     uint32_t flights, failures;
@@ -96,6 +98,10 @@ struct kubernetes {
     enum verb failed;               /* what has to succeed before the trouble is over */
     const struct object *failed_of; /* ... and of which object; NULL: of the namespace */
     bool has_failed, has_refused;   /* refused: this verb; else it was not reached */
+
+    /* rights.c */
+    struct fetch *review;
+    bool has_reviewed;
 
     /* watch.c */
     struct call *list;
@@ -140,6 +146,11 @@ void kubernetes_url(const struct kubernetes *, const char *name, const char *que
 void kubernetes_failed(struct kubernetes *, struct object *, const struct fetch_answer *, enum verb,
                        const json_t *body);
 void kubernetes_answered(struct kubernetes *, const struct object *, enum verb);
+
+/* rights.c */
+void kubernetes_review(struct kubernetes *);
+/* What a candidate must do, and may not according to this answer; "": nothing is known to be missing. */
+void kubernetes_missing_rights(const json_t *review, char *text, size_t size);
 
 /* watch.c */
 void kubernetes_pump_watch(struct kubernetes *, uint64_t now);

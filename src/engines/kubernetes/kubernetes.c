@@ -57,6 +57,7 @@ static void on_pump(uv_timer_t *timer)
     }
     const bool may_call = kubernetes_may_call(k, now);
     if (may_call && !k->is_leaving) kubernetes_pump_watch(k, now);
+    if (may_call && k->stands && !k->has_reviewed) kubernetes_review(k);
     for (struct object *p = k->objects; p; p = p->next) {
         object_settle_age(p, now);
         object_work(p, now, may_call);
@@ -91,6 +92,7 @@ static void ask(void *opened, struct host_group *group, const struct el_msg *msg
         kubernetes_cancel(p->call);
     }
     p->request = *msg;
+    p->k->stands = true;
     kubernetes_go_on(opened);
 }
 
@@ -138,6 +140,7 @@ static void free_all(struct kubernetes *k)
     k->is_closing = true;
     kubernetes_cancel(k->list);
     fetch_cancel(k->watch);
+    fetch_cancel(k->review);
     for (struct object *p = k->objects, *next; p; p = next) {
         next = p->next;
         engine_group_set_data(p->group, NULL);

@@ -87,6 +87,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except ValueError as error:
             raise bad(f"the body is no JSON: {error}") from None
 
+    def review(self):
+        """What the asker may do: a SelfSubjectRulesReview, which every user may create."""
+        body, wanted = self.read_body(), self.identities()
+        if body.get("kind") != "SelfSubjectRulesReview" or body.get("apiVersion") != "authorization.k8s.io/v1":
+            raise bad("no kind SelfSubjectRulesReview of authorization.k8s.io/v1 is registered for this body")
+        if not isinstance(body.get("spec", {}).get("namespace"), str):
+            raise bad("no namespace on request")
+        with open(self.server.folder + "/users", encoding="utf-8") as users:
+            for who, _, verbs in (line.split() for line in users):
+                if who in wanted:
+                    rules = [{"verbs": verbs.split(","), "apiGroups": [GROUP], "resources": ["leases"]},
+                             {"verbs": ["create"], "apiGroups": ["authorization.k8s.io"], "resources": ["selfsubjectrulesreviews"]}]
+                    self.send(201, dict(body, status={"resourceRules": rules, "nonResourceRules": [], "incomplete": False}))
+                    return
+        raise Refusal(401, "Unauthorized", "Unauthorized")
+
     def parse(self):
         """Verb, namespace, name, query."""
         url = urllib.parse.urlsplit(self.path)
@@ -110,6 +126,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         faults, leases = self.server.faults, self.server.leases
         loses = False
         try:
+            if self.command == "POST" and self.path == "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews":
+                self.review()
+                return
             verb, namespace, name, query = self.parse()
             body = self.read_body() if self.command in ("POST", "PUT") else None
             faults.requests[verb] = faults.requests.get(verb, 0) + 1
