@@ -3,6 +3,7 @@ watches what candidates do to each other, by its own clock: whoever takes a Leas
 token fall, is written to `violations`."""
 import copy
 import json
+import os
 import re
 import threading
 import time
@@ -89,21 +90,19 @@ class Leases:
         self.namespaces, self.objects, self.events = ["default", "shop"], {}, []
         self.written = {}  # when, by our clock: (namespace, name) -> seconds
         self.strict = True
-        try:
+        if os.path.exists(file):
             with open(file, encoding="utf-8") as saved:
-                self.__dict__.update(json.load(saved))
-            self.objects = {tuple(key): value for key, value in self.objects}
+                for version, key, lease in map(json.loads, saved):
+                    self.version = version
+                    self.objects[tuple(key)] = lease
+            self.objects = {key: lease for key, lease in self.objects.items() if lease}
             self.compacted = self.version  # events are not kept
-        except FileNotFoundError:
-            pass
         for key in self.objects:
             self.written[key] = time.monotonic()
 
-    def save(self):
-        with open(self.file + ".new", "w", encoding="utf-8") as new:
-            json.dump({"version": self.version, "namespaces": self.namespaces, "objects": [[list(k), v] for k, v in self.objects.items()]}, new)
-        import os
-        os.replace(self.file + ".new", self.file)
+    def save(self, key):
+        with open(self.file, "a", encoding="utf-8") as file:
+            file.write(json.dumps([self.version, key, self.objects.get(key)]) + "\n")
 
     def note(self, text):
         with open(self.violations, "a", encoding="utf-8") as file:
@@ -111,7 +110,7 @@ class Leases:
 
     def record(self, key, kind, lease):
         self.events.append((self.version, kind, key, copy.deepcopy(lease)))
-        self.save()
+        self.save(key)
         self.changed.notify_all()
 
     def store(self, key, lease, kind):
@@ -209,7 +208,9 @@ class Leases:
         """What a restored backup of etcd does."""
         self.version, self.objects = saved[0], copy.deepcopy(saved[1])
         self.compacted, self.events = self.version, []
-        self.save()
+        os.remove(self.file)
+        for key in self.objects:
+            self.save(key)
         self.changed.notify_all()
 
     def backup(self):
