@@ -267,3 +267,4 @@ const struct engine_kind engine_agent = {.scheme = "unix", .open = open_agent, S
 PROGRAM(etcd);
 PROGRAM(etcds);
 PROGRAM(zookeeper);
+PROGRAM(kubernetes);

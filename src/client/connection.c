@@ -16,8 +16,8 @@
 #include "base/descriptors.h"
 #include "client/group_state.h"
 
-static const struct engine_kind *const kinds[] = {&engine_agent, &engine_file, &engine_etcd, &engine_etcds,
-                                                  &engine_zookeeper};
+static const struct engine_kind *const kinds[] = {&engine_agent, &engine_file,      &engine_etcd,
+                                                  &engine_etcds, &engine_zookeeper, &engine_kubernetes};
 
 static const uint64_t first_delay_ns = NS_PER_S / 10;
 
@@ -224,7 +224,7 @@ static elector_status read_url(elector *e, const char *url)
     }
     return engine_fail(e, ELECTOR_INVALID,
                        "'%.200s': expected unix:PATH (an agent's socket), file:PATH (a lock), or a store: "
-                       "etcd://HOST:PORT (etcds: with TLS), zookeeper://HOST:PORT/PATH",
+                       "etcd://HOST:PORT (etcds: with TLS), zookeeper://HOST:PORT/PATH, kubernetes:///NAMESPACE",
                        url);
 }
 

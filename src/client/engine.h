@@ -65,7 +65,8 @@ struct engine_kind {
 };
 
 extern const struct engine_kind engine_agent, engine_file;
-extern const struct engine_kind engine_etcd, engine_etcds, engine_zookeeper; /* stores: see program.c */
+extern const struct engine_kind engine_etcd, engine_etcds, engine_zookeeper,
+    engine_kubernetes; /* stores: see program.c */
 /* Whether what the URL names speaks docs/socket-protocol.md: an agent, or the engine of a store. Not so: a lock. */
 bool engine_speaks_lines(const char *url);
 /* What this scheme has after its colon, if the URL has something else there. NULL: it is well, or the scheme is unknown. */

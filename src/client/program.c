@@ -1,5 +1,5 @@
 /*
- * etcd://, etcds://: an engine in a process of its own, elector-engine (src/engines). It speaks the agent's protocol over a
+ * etcd://, etcds://, zookeeper://, kubernetes://: an engine in a process of its own, elector-engine (src/engines). It speaks the agent's protocol over a
  * socketpair, so from here on it is an agent that serves one client: agent_engine.c. Neither the store's libraries nor threads
  * come into the application.
  *

@@ -270,7 +270,7 @@ static void configure(struct engine *engine, const struct engine_request *reques
 static bool set_times(struct engine *engine, const struct engine_url *url, char text[ENGINE_TEXT])
 {
     const char *given = url_option(url, "ttl");
-    el_duration ttl = usual_ttl;
+    el_duration ttl = engine->kind->usual_ttl ? engine->kind->usual_ttl : usual_ttl;
     if (given && (!units_time(given, &ttl) || ttl < least_ttl || ttl % NS_PER_S)) {
         snprintf(text, ENGINE_TEXT, "%.160s: 'ttl' is a number of whole seconds, at least 2s, such as 5s",
                  url->text);

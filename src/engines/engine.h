@@ -46,6 +46,7 @@ struct store_kind {
     const char *name;       /* "etcd": for people */
     const char *schemes[2]; /* plain, TLS ("": none) */
     uint16_t port;          /* of a host without one */
+    el_duration usual_ttl;  /* if the URL gives none; 0: 5 s */
     const char *const
         *options; /* names that the URL's query may have, beside those of url.h; the last is NULL */
     const struct el_algorithm *algorithm;

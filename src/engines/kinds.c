@@ -5,6 +5,9 @@
 
 #include "engines/engine.h"
 #include "engines/etcd/etcd.h"
+#ifdef ELECTOR_HAS_KUBERNETES
+#include "engines/kubernetes/kubernetes.h"
+#endif
 #ifdef ELECTOR_HAS_ZOOKEEPER
 #include "engines/zookeeper/zookeeper.h"
 #endif
@@ -14,6 +17,9 @@ static const struct store_kind *const kinds[] = {
     &store_etcd,
 #ifdef ELECTOR_HAS_ZOOKEEPER
     &store_zookeeper,
+#endif
+#ifdef ELECTOR_HAS_KUBERNETES
+    &store_kubernetes,
 #endif
 };
 

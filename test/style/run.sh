@@ -116,10 +116,11 @@ agent/serve/http     core base base/log agent/config agent/metrics agent/serve a
 agent                core base base/kernel base/log agent/confine agent/seal agent/config agent/peer agent/state agent/host agent/recorder agent/history agent/guardian agent/metrics agent/exchange agent/serve agent/serve/leadership agent/serve/http
 client               base base/log
 client/file          base base/log client
-engines              core base base/log agent agent/config agent/history/history.h agent/host agent/host/single/timed_machine.h agent/serve engines/etcd engines/zookeeper
+engines              core base base/log agent agent/config agent/history/history.h agent/host agent/host/single/timed_machine.h agent/serve engines/etcd engines/zookeeper engines/kubernetes
 engines/fetch
 engines/etcd         core base base/log algorithms algorithms/store engines engines/fetch
 engines/zookeeper    core base base/log algorithms algorithms/store engines
+engines/kubernetes   core base base/log algorithms algorithms/store engines engines/fetch
 supervise            base base/kernel base/log agent/guardian/guardian.h
 cli                  base base/kernel base/log sim/output/transcript.h
 cli/run              core base base/kernel base/log agent/config client supervise cli

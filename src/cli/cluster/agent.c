@@ -22,7 +22,7 @@ static const char help[] =
     "  --check-config    read the configuration, explain it, and exit\n"
     "  --verbose         also log the steps of the state machines\n"
     "  --engine URL      instead of a cluster: elect on a store for all of this host: etcd://HOST:PORT/PREFIX,\n"
-    "                    zookeeper://HOST:PORT/PATH\n"
+    "                    zookeeper://HOST:PORT/PATH, kubernetes:///NAMESPACE\n"
     "  --socket PATH     with --engine: where clients connect (default /run/elector/agent.sock)\n"
     "  --help            this text\n\n"
     "Exit codes: 0 stopped by a signal; 2 usage; 69 a resource it needs is unavailable; 74 its disk failed;\n"

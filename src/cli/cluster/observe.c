@@ -12,8 +12,8 @@ static void write_help(void)
         "Usage: elector observe [GROUP] [--url URL] [--output text|json]\n\n"
         "Prints the leader of GROUP (or of all groups) and then a line for every change, until interrupted.\n\n"
         "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP;\n"
-        "                         etcd://HOST/PREFIX or zookeeper://HOST/PATH, a store (elector help engines)\n"
-        "                         ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
+        "                         etcd://HOST/PREFIX, zookeeper://HOST/PATH or kubernetes:///NAMESPACE, a store\n"
+        "                         (elector help engines). Default: $ELECTOR_URL, else unix:/run/elector/agent.sock\n"
         "  --output text|json     json: one object a line, with group, leader (null: nobody), token, value\n\n"
         "Exit codes: 1 refused; 2 usage; 3 no agent, or the connection was lost.\n",
         stdout);

@@ -25,8 +25,8 @@ static void write_help(void)
         "  --members              the members instead, as by `elector members`\n"
         "  --watch                print it again every second, until interrupted\n"
         "  --url URL              unix:PATH, an agent's socket; file:PATH, a lock on this host, for one GROUP;\n"
-        "                         etcd://HOST/PREFIX or zookeeper://HOST/PATH, a store (elector help engines)\n"
-        "                         ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
+        "                         etcd://HOST/PREFIX, zookeeper://HOST/PATH or kubernetes:///NAMESPACE, a store\n"
+        "                         (elector help engines). Default: $ELECTOR_URL, else unix:/run/elector/agent.sock\n"
         "  --output text|json     json: the agent's answer as one object\n\n"
         "Exit codes: 0 every group has a leader; 1 some group has no leader, or there is no such group; 2 usage;\n"
         "3 no agent.\n",
@@ -127,7 +127,7 @@ static int write_table(const json_t *status, bool is_store)
     count_voters(status, voters, sizeof voters);
     if (json_array_size(groups) == 0 && is_store) {
         fputs(
-            "elector status: no group is known here. A store is searched only below a prefix, as in etcd://HOST/PREFIX; "
+            "elector status: no group is known here. Of stores only etcd below a prefix and Kubernetes are searched; "
             "otherwise name a group\n",
             stderr);
         return CLI_CANNOT_TELL;
@@ -306,7 +306,9 @@ int cli_status(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (cli_option(argc, argv, &i, "url", &value)) {
             if (!value)
-                return cli_usage_error("status", "--url needs unix:PATH, file:PATH or etcd://HOST:PORT");
+                return cli_usage_error(
+                    "status",
+                    "--url needs unix:PATH, file:PATH or the URL of a store, such as etcd://HOST:PORT");
             r.url = value;
         } else if (cli_option(argc, argv, &i, "output", &value)) {
             if (!cli_output("status", value, &r.json)) return CLI_USAGE;

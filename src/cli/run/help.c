@@ -14,7 +14,8 @@ static const char usage[] =
 static const char election[] =
     "Election\n"
     "  --url URL               unix:PATH, an agent's socket; file:PATH, a folder of locks on this host;\n"
-    "                          etcd://HOST/PREFIX or zookeeper://HOST/PATH, a store (elector help engines).\n"
+    "                          etcd://HOST/PREFIX, zookeeper://HOST/PATH or kubernetes:///NAMESPACE, a store\n"
+    "                          (elector help engines).\n"
     "                          Default: $ELECTOR_URL, else the agent's default socket. Only on a host without any sign\n"
     "                          of an agent: locks in ~/.local/state/elector, which is said even with --quiet\n"
     "  --group NAMES           instead of GROUP, up to 256: a,b,c or shard-{0..63} or {eu,us}-{1..3}; may be repeated.\n"

@@ -97,6 +97,13 @@ static int status_of(const struct fetch *fetch)
     return (int)status;
 }
 
+static uint32_t retry_after_of(const struct fetch *fetch)
+{
+    curl_off_t seconds = 0;
+    (void)curl_easy_getinfo(fetch->easy, CURLINFO_RETRY_AFTER, &seconds);
+    return seconds > 0 && seconds < UINT32_MAX ? (uint32_t)seconds : 0;
+}
+
 static enum fetch_trouble trouble_of(const struct fetch *fetch)
 {
     if (fetch->is_too_long) return FETCH_UNUSABLE;
@@ -125,6 +132,7 @@ static void tell_end(struct fetch *fetch)
     const char *said = has_text ? fetch->text : curl_easy_strerror(fetch->result);
     const struct fetch_answer answer = {.trouble = trouble,
                                         .status = status_of(fetch),
+                                        .retry_after_s = retry_after_of(fetch),
                                         .body = fetch->in ? fetch->in : "",
                                         .size = fetch->in_size,
                                         .text = fetch->is_too_long ? "the answer is too long" : said};
@@ -295,13 +303,22 @@ static void set_body(struct fetch *fetch, const struct fetch_request *r)
     if (r->method) (void)curl_easy_setopt(fetch->easy, CURLOPT_CUSTOMREQUEST, r->method);
 }
 
+static void set_pem(const struct fetch *fetch, CURLoption option, const char *pem)
+{
+    struct curl_blob blob = {
+        .data = (void *)(uintptr_t)pem, .len = pem ? strlen(pem) : 0, .flags = CURL_BLOB_NOCOPY};
+    if (pem) (void)curl_easy_setopt(fetch->easy, option, &blob);
+}
+
 static void set_tls(const struct fetch *fetch)
 {
     const struct fetch_tls *tls = &fetch->by->tls;
-    if (tls->ca) {
-        (void)curl_easy_setopt(fetch->easy, CURLOPT_CAINFO, tls->ca);
+    if (tls->ca) (void)curl_easy_setopt(fetch->easy, CURLOPT_CAINFO, tls->ca);
+    if (tls->ca || tls->ca_pem)
         (void)curl_easy_setopt(fetch->easy, CURLOPT_CAPATH, NULL); /* that one and no other */
-    }
+    set_pem(fetch, CURLOPT_CAINFO_BLOB, tls->ca_pem);
+    set_pem(fetch, CURLOPT_SSLCERT_BLOB, tls->certificate_pem);
+    set_pem(fetch, CURLOPT_SSLKEY_BLOB, tls->key_pem);
     if (tls->certificate) (void)curl_easy_setopt(fetch->easy, CURLOPT_SSLCERT, tls->certificate);
     if (tls->key) (void)curl_easy_setopt(fetch->easy, CURLOPT_SSLKEY, tls->key);
     (void)curl_easy_setopt(fetch->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);

@@ -18,6 +18,7 @@ enum { FETCH_BODY_MAX = 16 << 20, FETCH_TEXT = 300 };
  * connection, so that renewed files count. */
 struct fetch_tls {
     const char *ca, *certificate, *key;
+    const char *ca_pem, *certificate_pem, *key_pem; /* the same as texts, instead of files */
 };
 
 enum fetch_trouble {
@@ -30,8 +31,9 @@ enum fetch_trouble {
 
 struct fetch_answer {
     enum fetch_trouble trouble;
-    int status;       /* of HTTP; 0: none */
-    const char *body; /* '\0' follows; of a request without `data` */
+    int status;             /* of HTTP; 0: none */
+    uint32_t retry_after_s; /* that the server asks for; 0: it does not */
+    const char *body;       /* '\0' follows; of a request without `data` */
     size_t size;
     const char *text; /* what went wrong, without a full stop */
 };
