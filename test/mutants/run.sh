@@ -133,7 +133,7 @@ try() { # MUTANT-FOLDER
         find_by_check "$dir" "$(< "$dir/check")" >> "$dir/log" 2>&1 || status=$?
         report "$dir" "check/$(< "$dir/check")" "$status" "$began"
     fi
-    [ -z "$show" ] || cat "$dir/log"
+    [ -z "$show" ] || awk '{ print "        " $0 }' "$dir/log" >&2 # not into the table: it says what it likes, and ends without a newline
     rm -f "$dir/test.bin" "$dir/elector" # a thousand of them fill a small disk
 }
 try_each() { # MUTANT-FOLDER...
