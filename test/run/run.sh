@@ -220,6 +220,15 @@ END
     fresh "no folder" # waiting would not make it
     status_is 2 "$ELECTOR" run --url "file:$dir/nowhere/x" g -- true 2>>"$err"
     verify "no folder" "is not said" says "run: g: $dir/nowhere/x.g: its folder does not exist; make it"
+    fresh "long names" # elector.h allows 253 bytes; a file's name has 255, of which ".lock" takes five
+    local long
+    long=$(printf 'g%.0s' {1..250})
+    status_is 0 locks --once "$long" -- true
+    verify "long names" "a name of 250 bytes has no lock" test -f "$dir/locks/$long.lock"
+    status_is 2 locks --once "${long}x" -- true
+    verify "long names" "251 bytes are not refused" says 'the name is too long for this file system; choose a shorter one$'
+    status_is 2 locks --once "${long}xxxx" -- true
+    verify "long names" "254 bytes are not refused" says 'a name has at most 253 characters$'
     fresh "rank"
     status_is 0 fake --rank 'cmd:echo  41' fake -- true
     verify "rank" "is not used" has fake/log '^campaign 41 '

@@ -36,11 +36,12 @@ static bool complain(const struct expansion *e, const char *format, ...)
 static bool add(const struct expansion *e)
 {
     struct run_groups *groups = e->groups;
-    if (!group_name_is_valid(e->name))
+    if (!group_name_is_valid_up_to(e->name,
+                                   ELECTOR_GROUP_MAX)) /* an agent takes shorter ones only, and says so */
         return complain(
             e,
-            "'%s' is not a valid group name: 1 to 63 letters, digits and . _ - : /, not beginning with - or .",
-            e->name);
+            "'%.40s' is not a valid group name: 1 to %d letters, digits and . _ - : /, not beginning with - or .",
+            e->name, ELECTOR_GROUP_MAX);
     for (size_t i = 0; i < groups->count; i++)
         if (strcmp(groups->names[i], e->name) == 0) return complain(e, "%s is named twice", e->name);
     if (groups->count == RUN_GROUPS_MAX) return complain(e, "more than %d groups", RUN_GROUPS_MAX);

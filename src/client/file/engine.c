@@ -89,7 +89,7 @@ static elector_status complain(struct folder *f, const struct seat *s)
                            "%s: its folder does not exist; make it, or name another path", s->lock.path);
     if (errno == ENAMETOOLONG)
         return engine_fail(f->base.owner, ELECTOR_INVALID,
-                           "%s: the name is too long for this file system; name another path", s->lock.path);
+                           "%s: the name is too long for this file system; choose a shorter one", s->lock.path);
     const bool is_refused = errno == EACCES || errno == EPERM || errno == EROFS;
     return engine_fail(f->base.owner, is_refused ? ELECTOR_REFUSED : ELECTOR_UNAVAILABLE,
                        "%s: %s; the file must be writable by all who campaign", s->lock.path, strerror(errno));
