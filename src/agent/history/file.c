@@ -134,6 +134,8 @@ static void load(struct history_file *f, struct history *history, char *text, si
         snprintf(text, room, "%s: cannot be read as the history: %s; beginning it anew", path,
                  errno == EINVAL ? "not a file of its own" : strerror(errno));
     const enum journal_outcome outcome = bytes ? journal_read(history, &f->place, bytes, size) : JOURNAL_EMPTY;
+    if (outcome == JOURNAL_CUT)
+        snprintf(text, room, "%s: the history ends within a record, which is left out; the rest is read", path);
     if (outcome == JOURNAL_OTHER)
         snprintf(text, room,
                  "%s: the history of another list of members, or of another version; beginning it anew", path);

@@ -279,7 +279,8 @@ static enum journal_outcome read_records(struct input *in, const uint8_t *bytes,
     for (size_t at = JOURNAL_HEAD; at < size;) {
         struct body b = {.reads = true};
         b.size = size - at < FRAME ? 0 : (size_t)el_get(bytes + at, 2);
-        if (size - at < FRAME || size - at - FRAME < b.size) break; /* the agent died while writing it */
+        if (size - at < FRAME || size - at - FRAME < b.size)
+            return JOURNAL_CUT; /* the agent died while writing it */
         if (b.size == 0 || b.size > BODY_MAX) return JOURNAL_DAMAGED;
         memcpy(b.bytes, bytes + at + FRAME, b.size);
         if (el_get(bytes + at + 2, 4) != (el_fingerprint(b.bytes, b.size).low & UINT32_MAX) ||
@@ -321,7 +322,8 @@ enum journal_outcome journal_read(struct history *c, const struct journal_place 
     if (notes != digest_notes() || then.members != now->members) return JOURNAL_OTHER;
     const bool is_this_boot = memcmp(then.boot, now->boot, JOURNAL_BOOT) == 0;
     in.later = is_this_boot ? 0 : now->boot_ns - then.boot_ns - (now->wall_ns - then.wall_ns);
-    if (read_records(&in, bytes, size) != JOURNAL_READ) return JOURNAL_DAMAGED;
+    const enum journal_outcome outcome = read_records(&in, bytes, size);
+    if (outcome == JOURNAL_DAMAGED) return outcome;
     c->shift = (int64_t)in.earliest < 0 ? 0 - in.earliest : 0;
     c->since += c->shift;
     in.is_checked = true;
@@ -331,5 +333,5 @@ enum journal_outcome journal_read(struct history *c, const struct journal_place 
     c->settled = c->taken_changes = c->changes.count;
     c->taken_steps = c->steps.count;
     c->taken_stated = c->stated_count;
-    return JOURNAL_READ;
+    return outcome;
 }

@@ -29,10 +29,10 @@ void journal_head(const struct journal_place *, uint8_t bytes[JOURNAL_HEAD]);
 /* What was added since the last call, or `all` that is held, as records. NULL: nothing, or out of memory. The caller frees it. */
 uint8_t *journal_take(struct history *, bool all, size_t *size);
 
-enum journal_outcome { JOURNAL_READ, JOURNAL_EMPTY, JOURNAL_OTHER, JOURNAL_DAMAGED };
+enum journal_outcome { JOURNAL_READ, JOURNAL_CUT, JOURNAL_EMPTY, JOURNAL_OTHER, JOURNAL_DAMAGED };
 /*
- * Adds what the journal tells to a new history. Tenures that were open are closed: nobody knows what happened since. OTHER: it is
- * of another list of members, or another version. With OTHER and DAMAGED the history stays as new as it was.
+ * Adds what the journal tells to a new history. Tenures that were open are closed: nobody knows what happened since. CUT: it ends
+ * within a record, and all records before count. OTHER: it is of another list of members, or another version. With OTHER and DAMAGED the history stays as new as it was.
  */
 enum journal_outcome journal_read(struct history *, const struct journal_place *now, const uint8_t *bytes,
                                   size_t size);

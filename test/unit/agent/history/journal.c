@@ -229,15 +229,27 @@ static void other_members_and_other_notes_begin_anew(void **state)
     free(bytes);
 }
 
+/* Wherever the file ends, each whole record before is read, and the one that is cut off is told of. */
 static void the_last_record_may_be_cut_off_anywhere(void **state)
 {
-    size_t size;
+    enum { FRAME = 6 }; /* length and checksum before the body of a record */
+    size_t size, whole = JOURNAL_HEAD, records = 0, had = 0;
     live();
     uint8_t *bytes = journal(&size);
-    for (size_t cut = JOURNAL_HEAD; cut < size; cut++) {
-        assert_int_equal(read_again(bytes, cut), JOURNAL_READ);
+    for (size_t cut = JOURNAL_HEAD; cut <= size; cut++) {
+        const bool is_whole = cut == whole;
+        assert_int_equal(read_again(bytes, cut), is_whole ? JOURNAL_READ : JOURNAL_CUT);
+        const size_t held = history->changes.count + history->steps.count + history->stated_count;
         told(text, sizeof text);
+        if (is_whole) {
+            assert_true(held >= had);
+            had = held;
+            records += cut > JOURNAL_HEAD;
+            whole += cut < size ? FRAME + (size_t)el_get(bytes + cut, 2) : 0;
+        }
+        assert_int_equal(held, had);
     }
+    assert_true(whole == size && records >= 10 && had >= 10);
     for (size_t cut = 1; cut < JOURNAL_HEAD; cut++) assert_int_equal(read_again(bytes, cut), JOURNAL_DAMAGED);
     free(bytes);
 }
@@ -309,6 +321,25 @@ static void the_file_has_all_that_was_written_in_pieces(void **state)
     assert_string_equal(text, "");
     assert_int_equal(history_tenures(history, group, list, 8), 8);
     assert_int_equal(list[7].token, 59);
+    history_file_close(f, history, 5000);
+}
+
+static void a_file_that_is_cut_off_is_named_and_read(void **state)
+{
+    struct stat status;
+    now = clock_boottime_ns();
+    struct history_file *f = open_file();
+    lead_of(group, EL_NOBODY, A, 10);
+    lead_of(group, A, B, 20);
+    history_file_close(f, history, 5000);
+    assert_true(stat(file, &status) == 0 && truncate(file, status.st_size - 1) == 0);
+    f = open_file();
+    assert_non_null(strstr(text, "the history ends within a record, which is left out; the rest is read"));
+    told(text, sizeof text);
+    assert_non_null(strstr(text, "1 10 "));
+    history_file_close(f, history, 5000);
+    f = open_file(); /* written anew, without the rest of that record */
+    assert_string_equal(text, "");
     history_file_close(f, history, 5000);
 }
 
@@ -393,6 +424,7 @@ int main(void)
         TEST(the_last_record_may_be_cut_off_anywhere),
         TEST(hostile_bytes_are_refused_or_harmless),
         TEST(the_file_has_all_that_was_written_in_pieces),
+        TEST(a_file_that_is_cut_off_is_named_and_read),
         TEST(a_damaged_file_is_named_and_begun_anew),
         TEST(what_is_no_file_of_its_own_is_not_touched),
         TEST(who_cannot_write_says_so_once_and_goes_on),

@@ -231,6 +231,14 @@ static void what_is_cut_off_is_refused(void **state)
     const size_t used = number_at(read, RECORDER_USED_AT);
     for (size_t size = 0; size < used; size += size < 64 ? 1 : 101)
         assert_int_equal(replay_bytes((struct bytes){read.at, size}, false).verdict, RECORDER_DAMAGED);
+    /* At each byte of the state that it begins with. It is at the end, so without all of it nothing can be replayed. */
+    const size_t state_at = number_at(read, RECORDER_STATE_AT),
+                 state_end = state_at + number_at(read, RECORDER_STATE_SIZE_AT);
+    for (size_t size = state_at; size < state_end; size++) {
+        char why[512] = "";
+        assert_null(recorder_take("cut", read.at, size, why, sizeof why));
+        assert_non_null(strstr(why, "cut: its initial state is damaged"));
+    }
     free(read.at);
     close_recorded();
 }
