@@ -28,31 +28,32 @@ static bool is_page(int fd)
 
 /*
  * Replaces the present mapping, while other threads may read it. What they can see, and why it is no race:
- * - The kernel holds the lock of the address space for writing until the new mapping is in place. A reader that faults
- *   meanwhile waits for that lock. So each of its loads is from the old page or from the new one.
+ * - The kernel holds the lock of the address space for writing until the new mapping is in place, and since Linux 6.4 that of
+ *   the old mapping too. A reader that faults meanwhile waits for one of them. So each of its loads is from the old page or from
+ *   the new one. Until the kernel has flushed a processor's TLB, loads there are from the old page; it does so before it
+ *   lets those locks go, so no load from the old page follows one from the new page.
  * - Nobody in this process writes through the mapping, old or new: it is PROT_READ. ThreadSanitizer counts mmap() as a write to
- *   all of it, hence the suppression in test/unit/client/deadline_view.c. It names this function, so no other access is hidden.
+ *   all of it, hence the suppression in test/unit/client/deadline_view.c. It names this function, which does nothing but mmap(), so no other access is hidden.
  * - A reader may get the token of the old page and the deadline of the new one. It then looks again at the token, in the new
  *   page. That is another agent's, which never has the same token; or zeros. A page that is mapped again was zeros
  *   in between: a deadline read from there is 0, and does not lead.
  */
-static bool map_over(struct deadline_view *view, int flags, int fd)
+static void *map_over(void *at, int flags, int fd)
 {
-    void *at = view->map;
     void *map = mmap(at, sizeof(struct deadline_map), PROT_READ, flags | (at ? MAP_FIXED : 0), fd, 0);
-    if (map == MAP_FAILED) return false;
-    if (!at) view->map = map; /* other threads may be reading it from now on */
-    return true;
+    return map == MAP_FAILED ? NULL : map;
 }
 
 bool deadline_view_map(struct deadline_view *view, int fd)
 {
-    return is_page(fd) && map_over(view, MAP_SHARED, fd);
+    void *map = is_page(fd) ? map_over(view->map, MAP_SHARED, fd) : NULL;
+    if (map && !view->map) view->map = map; /* once, before any thread can learn of a slot in it */
+    return map != NULL;
 }
 
 void deadline_view_clear(struct deadline_view *view)
 {
-    if (view->map) (void)map_over(view, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    if (view->map) (void)map_over(view->map, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 }
 
 void deadline_view_free(struct deadline_view *view)

@@ -20,7 +20,15 @@
 #include "elector.h"
 #include "lib/client/fake_agent.h"
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) /* gcc */
+#define HAS_THREAD_SANITIZER
+#elif defined(__has_feature) /* clang */
+#if __has_feature(thread_sanitizer)
+#define HAS_THREAD_SANITIZER
+#endif
+#endif
+
+#ifdef HAS_THREAD_SANITIZER
 /* The sanitizer takes the mapping for a write. src/client/deadline_view.c says why it is none, at map_over(), and
  * a_page_replaced_under_its_readers_tells_nothing_false() tries it. */
 // NOLINTNEXTLINE: the sanitizer's name
