@@ -53,8 +53,9 @@ static void on_readable(uv_poll_t *handle, int status, int events)
 {
     struct agent *agent = handle->data;
     (void)status, (void)events;
+    agent->hearing_via = (uint32_t)(handle - agent->on_sockets);
     host_batch_begin(agent->host); /* the host still runs overdue timers before each message */
-    (void)udp_receive(agent->socket, hear, agent);
+    (void)udp_receive(agent->udp.sockets[agent->hearing_via], hear, agent);
     host_batch_end(agent->host);
 }
 
@@ -317,8 +318,7 @@ static int open_all(struct agent *agent)
         recorder_begin(agent->config, agent->record, &hooks); /* forks: no key but the config's yet */
     code = open_seal(agent);
     if (code) return code;
-    agent->socket = udp_open(agent->config, text, sizeof text);
-    if (agent->socket < 0) return refuse(text, AGENT_CANNOT_START);
+    if (!udp_open(&agent->udp, agent->config, text, sizeof text)) return refuse(text, AGENT_CANNOT_START);
     agent->timer = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (agent->timer < 0) return refuse("cannot create a timer on CLOCK_BOOTTIME", AGENT_CANNOT_START);
     agent->history = history_new(agent->config, clock_boottime_ns());
@@ -347,9 +347,12 @@ static void begin(struct agent *agent)
     const size_t signal_count = getpid() == 1 ? 4 : 3;
     const struct config *config = agent->config;
     char text[256];
-    agent->on_socket.data = agent->on_timer.data = agent->before_waiting.data = agent;
-    uv_poll_init(&agent->loop, &agent->on_socket, agent->socket);
-    uv_poll_start(&agent->on_socket, UV_READABLE, on_readable);
+    agent->on_timer.data = agent->before_waiting.data = agent;
+    for (uint32_t i = 0; i < agent->udp.count; i++) {
+        agent->on_sockets[i].data = agent;
+        uv_poll_init(&agent->loop, &agent->on_sockets[i], agent->udp.sockets[i]);
+        uv_poll_start(&agent->on_sockets[i], UV_READABLE, on_readable);
+    }
     uv_poll_init(&agent->loop, &agent->on_timer, agent->timer);
     uv_poll_start(&agent->on_timer, UV_READABLE, on_due);
     agent->generation = generation_open(); /* without it only the clock tells */
@@ -422,7 +425,7 @@ static void close_all(struct agent *agent)
     exchange_free(agent->exchange);
     seal_free(agent->seal);
     if (agent->record) record_close(agent->record);
-    if (agent->socket >= 0) close(agent->socket);
+    udp_close(&agent->udp);
     if (agent->timer >= 0) close(agent->timer);
     if (agent->generation >= 0) close(agent->generation);
 }
@@ -431,11 +434,10 @@ int agent_run(struct config *config, const char *program)
 {
     struct agent agent = {.config = config,
                           .program = program,
-                          .socket = -1,
                           .timer = -1,
                           .generation = -1,
                           .metrics.version = ELECTOR_VERSION};
-    char address[80], http[80] = "off", unconfined[160];
+    char address[CONFIG_PLACE_TEXT], http[80] = "off", unconfined[160];
     log_set(config->log == CONFIG_LOG_JSON, config->verbose);
     confine(config, unconfined, sizeof unconfined);
     if (sodium_init() < 0 || uv_loop_init(&agent.loop) != 0)

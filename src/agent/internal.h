@@ -10,6 +10,7 @@
 #include "agent/history/file.h"
 #include "agent/history/history.h"
 #include "agent/host/host.h"
+#include "agent/peer/udp.h"
 #include "agent/recorder/recorder.h"
 #include "agent/serve/http/http.h"
 #include "agent/serve/serve.h"
@@ -53,10 +54,12 @@ struct agent {
     struct agent_notices notices;
     size_t hearing;                              /* size of the datagram being opened, for the metrics */
     const struct sockaddr_storage *hearing_from; /* its source; NULL: none is being opened */
+    uint32_t hearing_via;                        /* the index of our own address that it came to */
     struct recorder *recorder;
     bool has_warned_of_disk, has_run_too_long;
     char refused[300]; /* what profile realtime works without; "": nothing */
-    int socket, timer;
+    struct udp udp;
+    int timer;
     int generation;        /* generation_open() */
     uint64_t clock_offset; /* generation_clock_jumped() */
     uint64_t renewed_at;   /* when a jump of the clock last renewed the channels */
@@ -67,7 +70,7 @@ struct agent {
     uint64_t drawn[32];
     uint32_t drawn_left;
     uv_loop_t loop;
-    uv_poll_t on_socket, on_timer, on_generation;
+    uv_poll_t on_sockets[CONFIG_ADDRESSES_MAX], on_timer, on_generation;
     uv_prepare_t before_waiting;
     uv_signal_t on_signal[4];
     struct agent_reading *reading; /* of the configuration, in another thread; NULL: none */

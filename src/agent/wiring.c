@@ -183,8 +183,10 @@ static void seal_sends(void *context, uint32_t peer, const uint8_t *datagram, si
     struct agent *agent = context;
     const struct config_member *to = &agent->config->members[peer - 1];
     struct metrics_peer *counted = &agent->metrics.peers[peer - 1];
-    const bool is_sent = udp_send(agent->socket, to, datagram, size);
-    *(is_sent ? &counted->sent_bytes : &counted->unsent) += is_sent ? size : 1;
+    uint32_t copies = 0;
+    const bool is_sent = udp_send(&agent->udp, to, datagram, size, &copies);
+    counted->sent_bytes += copies * size;
+    counted->unsent += !is_sent;
     if (!is_sent) log_event(LOG_DEBUG_LEVEL, NULL, "cannot send to %s: %s", to->name, strerror(errno));
 }
 
@@ -194,7 +196,9 @@ static void seal_has_proof(void *context, uint32_t peer)
     struct agent *agent = context;
     struct config_member *member = &agent->config->members[peer - 1];
     const struct sockaddr_storage *from = agent->hearing_from;
-    if (!member->is_dynamic || !from || udp_is_same(&member->address, from)) return;
+    if (!member->is_dynamic || !from) return;
+    member->via = agent->hearing_via;
+    if (udp_is_same(&member->address, from)) return;
     memset(&member->address, 0, sizeof member->address);
     memcpy(&member->address, from, config_address_size(from));
     member->is_unresolved = false;

@@ -193,3 +193,32 @@ story_ipv6() {
     judge
     for m in "${members[@]}"; do ! grep -q 'level=error' "$dir/$m.log" || fail "$m logs an error"; done
 }
+
+# Each member has an address in each of two networks. One fails, then the other: the leader keeps its token. Then both fail for it.
+story_two_networks() {
+    local m n first
+    make_net
+    found 3 '[group work]' 'lease = 5s'
+    for m in "${members[@]}"; do sed -i -E "s/^address = ($prefix)\.([123]):(.*)/&, \1.2\2:\3/" "$(conf "$m")"; done
+    start "${members[@]}"
+    work "${members[@]}"
+    await_leader
+    first=$token
+    for m in a b c; do for n in a b c; do cut_off "$m" "$n"; done; done
+    await 30 "the second network carries all: $(ticks "$first ")" has_ticks "$first" $(($(ticks "$first ") + 100))
+    await 30 "all count" members_say "$leader" '^3 of 3 votes count; 2 elect; 1 more may fail$'
+    members_say "$leader" "$prefix\.2:$port,$prefix\.22:$port$" || fail "$(cat "$dir/members")"
+    heal
+    nft_do add rule inet cut in ip saddr "$prefix.21-$prefix.23" drop
+    await 30 "the first network carries all" has_ticks "$first" $(($(ticks "$first ") + 100))
+    await 30 "all count" members_say "$leader" '^3 of 3 votes count; 2 elect; 1 more may fail$'
+    look
+    [ "$token" = "$first" ] || fail "the token was $first, and is $token"
+    for m in a b c; do for n in a b c; do cut_off "$m" "$n"; done; done
+    await 30 "nobody leads" nobody_leads
+    heal
+    await_leader "$first"
+    no_errors a b c
+    judge
+}
+nobody_leads() { [ -z "$(field "$leader" work leader)" ]; } # as the last leader's agent sees it

@@ -175,10 +175,16 @@ void config_write_address(const struct sockaddr_storage *address, char *text, si
 void config_write_place(const struct config *config, el_node member, char *text, size_t size)
 {
     const struct config_member *m = &config->members[member - 1];
-    if (m->is_dynamic && (m->is_unresolved || member == config->self))
+    size_t used = 0;
+    if (m->is_dynamic && (m->is_unresolved || member == config->self)) {
         snprintf(text, size, "dynamic");
-    else
-        config_write_address(&m->address, text, size);
+        return;
+    }
+    for (uint32_t i = 0; i < config_address_count(m) && used < size; i++) {
+        char address[80];
+        config_write_address(config_address_at(m, i), address, sizeof address);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "," : "", address);
+    }
 }
 
 void config_set_wildcard(struct sockaddr_storage *address, sa_family_t family)

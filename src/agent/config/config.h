@@ -19,6 +19,8 @@
 enum {
     CONFIG_NAME_MAX = GROUP_NAME_MAX,
     CONFIG_MEMBERS_MAX = SEAL_PEERS_MAX,
+    CONFIG_ADDRESSES_MAX = 3,     /* of a member */
+    CONFIG_PLACE_TEXT = 192,      /* all of them as text */
     CONFIG_CLIENTS_MAX = 4096,    /* connections to the socket at a time */
     CONFIG_CLIENTS_RESERVED = 64, /* of these, for root and the agent's own user */
     CONFIG_CANDIDACIES_MAX = 1 << 20,
@@ -49,12 +51,15 @@ struct config_member {
     char name[CONFIG_NAME_MAX + 1];
     uint64_t id; /* 1..1000, distinct: makes the member's terms unique */
     enum config_role role;
-    struct sockaddr_storage address; /* IPv4 or IPv6 */
-    char host_name[264];             /* HOST:PORT as written, if the host is a name; "": it is numeric */
-    bool is_unresolved; /* the name was not found: `address` stands for it, and nothing is sent there */
+    struct sockaddr_storage address;                          /* IPv4 or IPv6 */
+    struct sockaddr_storage others[CONFIG_ADDRESSES_MAX - 1]; /* further ones: each datagram goes to all */
+    uint32_t other_count;
+    char host_name[264]; /* HOST:PORT as written, if the host is a name; "": it is numeric */
+    bool is_unresolved;  /* the name was not found: `address` stands for it, and nothing is sent there */
     /* `address = dynamic`: its port is the system's choice, and perhaps it is behind a NAT. `address` is where it was last
      * heard, and it is_unresolved until then. Its own agent binds to `address`, a wildcard. */
     bool is_dynamic;
+    uint32_t via; /* is_dynamic: it was heard at our own address with this index */
     uint8_t public_key[SEAL_KEY];
     bool has_key;
 };
@@ -197,6 +202,17 @@ static inline bool config_is_realtime(const struct config *config)
     return config->profile && config->profile->is_realtime;
 }
 
+static inline uint32_t config_address_count(const struct config_member *member)
+{
+    return 1 + member->other_count;
+}
+
+static inline const struct sockaddr_storage *config_address_at(const struct config_member *member,
+                                                               uint32_t index)
+{
+    return index ? &member->others[index - 1] : &member->address;
+}
+
 static inline bool config_votes(const struct config *config, el_node member)
 {
     const enum config_role role = config->members[member - 1].role;
@@ -232,7 +248,7 @@ bool config_read_keys(const char *path, uint8_t (*keys)[SEAL_KEY], uint32_t most
 /* HOST:PORT or [IPV6]:PORT, numeric or a name to be looked up. */
 bool config_address(const char *text, struct sockaddr_storage *, char *reason, size_t size);
 void config_write_address(const struct sockaddr_storage *, char *text, size_t size);
-/* The address, or "dynamic" if that is all that is known. */
+/* The addresses, or "dynamic" if that is all that is known. */
 void config_write_place(const struct config *, el_node member, char *text, size_t size);
 /* The first 8 characters of a key in base64, which people compare. */
 enum { CONFIG_KEY_TEXT = 9 };

@@ -20,7 +20,7 @@ static void describe_members(const struct config *config, FILE *out)
     uint32_t votes = 0;
     for (uint32_t i = 0; i < config->member_count; i++) {
         const struct config_member *member = &config->members[i];
-        char address[80];
+        char address[CONFIG_PLACE_TEXT];
         config_write_place(config, i + 1, address, sizeof address);
         fprintf(out, "  %-12s id %-4" PRIu64 " %-22s %s%s\n", member->name, member->id, address,
                 config_role_name(member->role), i + 1 == config->self ? ", this agent" : "");

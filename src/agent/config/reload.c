@@ -102,9 +102,22 @@ static const char *role_of(const struct config_member *member)
     return config_role_name(member->role);
 }
 
+/* All but the first, which may be a name. */
+static const char *write_others(const struct config_member *member, char text[CONFIG_PLACE_TEXT])
+{
+    size_t used =
+        (size_t)snprintf(text, CONFIG_PLACE_TEXT, member->other_count ? "" : "none besides the first");
+    for (uint32_t i = 0; i < member->other_count && used < CONFIG_PLACE_TEXT; i++) {
+        char address[80];
+        config_write_address(&member->others[i], address, sizeof address);
+        used += (size_t)snprintf(text + used, CONFIG_PLACE_TEXT - used, "%s%s", i ? "," : "", address);
+    }
+    return text;
+}
+
 static void compare_members(struct merging *m, const struct config_member *a, const struct config_member *b)
 {
-    char section[CONFIG_NAME_MAX + 16], was[80], is[80];
+    char section[CONFIG_NAME_MAX + 16], was[CONFIG_PLACE_TEXT], is[CONFIG_PLACE_TEXT];
     snprintf(section, sizeof section, "[member %s]", a->name);
     snprintf(was, sizeof was, "%llu", (unsigned long long)a->id);
     snprintf(is, sizeof is, "%llu", (unsigned long long)b->id);
@@ -118,6 +131,7 @@ static void compare_members(struct merging *m, const struct config_member *a, co
         tell(m, section, "address", a->host_name[0] ? a->host_name : was, b->host_name[0] ? b->host_name : is);
     else if (!a->host_name[0])
         compare(m, section, "address", was, is);
+    compare(m, section, "address", write_others(a, was), write_others(b, is));
     if (memcmp(a->public_key, b->public_key, SEAL_KEY) != 0)
         tell(m, section, "key", a->has_key ? config_write_key(a->public_key, was) : "none",
              b->has_key ? config_write_key(b->public_key, is) : "none");

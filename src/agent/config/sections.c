@@ -72,7 +72,7 @@ static bool read_id(struct config_reading *r, const char *value)
     return true;
 }
 
-static bool read_address(struct config_reading *r, const char *value)
+static bool read_first_address(struct config_reading *r, const char *value)
 {
     char reason[200];
     struct config_member *m = member(r);
@@ -86,6 +86,40 @@ static bool read_address(struct config_reading *r, const char *value)
     m->is_unresolved =
         is_missing && r->is_patient && config_address_of(value, true, &m->address, NULL, reason, sizeof reason);
     return m->is_unresolved || config_fail(r, r->line, "%s", reason);
+}
+
+static bool read_other_address(struct config_reading *r, const char *value)
+{
+    char reason[200];
+    struct config_member *m = member(r);
+    if (m->is_dynamic)
+        return config_fail(r, r->line, "a dynamic member has no other addresses; write dynamic alone");
+    if (m->other_count == CONFIG_ADDRESSES_MAX - 1)
+        return config_fail(r, r->line, "a member has at most %d addresses", (int)CONFIG_ADDRESSES_MAX);
+    struct sockaddr_storage *address = &m->others[m->other_count];
+    if (!config_address_of(value, true, address, NULL, reason, sizeof reason))
+        return config_fail(r, r->line, "%s", reason);
+    if (!config_is_numeric(value))
+        return config_fail(r, r->line,
+                           "only the first address of a member may be a name, not '%s'; write a number", value);
+    m->other_count++;
+    return true;
+}
+
+/* One, or several with commas between them. */
+static bool read_address(struct config_reading *r, const char *value)
+{
+    char one[264];
+    for (bool is_first = true, is_more = true; is_more; is_first = false) {
+        const size_t length = strcspn(value, ",");
+        snprintf(one, sizeof one, "%.*s", (int)length, value);
+        for (size_t size = strlen(one); size && strchr(" \t", one[size - 1]); size--) one[size - 1] = '\0';
+        if (!(is_first ? read_first_address(r, one) : read_other_address(r, one))) return false;
+        is_more = value[length] == ',';
+        value += length + is_more;
+        value += strspn(value, " \t");
+    }
+    return true;
 }
 
 static bool read_role(struct config_reading *r, const char *value)

@@ -26,14 +26,23 @@ static void sort(struct config_reading *r)
         }
 }
 
+static bool share_an_address(const struct config_member *a, const struct config_member *b)
+{
+    char one[80], other[80];
+    for (uint32_t i = 0; i < config_address_count(a); i++)
+        for (uint32_t k = 0; k < config_address_count(b); k++) {
+            config_write_address(config_address_at(a, i), one, sizeof one);
+            config_write_address(config_address_at(b, k), other, sizeof other);
+            if ((a != b || i < k) && !a->is_dynamic && strcmp(one, other) == 0) return true;
+        }
+    return false;
+}
+
 /* Names what two members share though they must not; NULL: nothing. */
 static const char *shared(const struct config_member *a, const struct config_member *b)
 {
-    char one[80], other[80];
-    config_write_address(&a->address, one, sizeof one);
-    config_write_address(&b->address, other, sizeof other);
     if (a->id == b->id) return "id";
-    if (!a->is_dynamic && strcmp(one, other) == 0) return "address";
+    if (share_an_address(a, b)) return "address";
     if (a->has_key && b->has_key && memcmp(a->public_key, b->public_key, SEAL_KEY) == 0) return "key";
     return NULL;
 }
@@ -87,6 +96,9 @@ bool config_check_members(struct config_reading *r)
         if (member->address.ss_family == 0 && !member->is_dynamic)
             return config_fail(r, r->member_lines[i], "member '%s' has no address; write `address = HOST:PORT`",
                                member->name);
+        if (share_an_address(member, member))
+            return config_fail(r, r->member_lines[i], "member '%s' has an address twice; write it once",
+                               member->name);
         leaders += config_may_lead(config, i + 1);
         votes += config_votes(config, i + 1);
     }
@@ -108,7 +120,8 @@ bool config_check_members(struct config_reading *r)
 static const struct config_member *first_afar(const struct config *config)
 {
     for (uint32_t i = 0; i < config->member_count; i++)
-        if (!config_is_loopback(&config->members[i].address)) return &config->members[i];
+        for (uint32_t k = 0; k < config_address_count(&config->members[i]); k++)
+            if (!config_is_loopback(config_address_at(&config->members[i], k))) return &config->members[i];
     return NULL;
 }
 

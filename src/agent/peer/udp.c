@@ -14,35 +14,56 @@
 enum { BATCH = 32, BATCHES = 4, ROOM = 1500, BUFFER = 1 << 20 };
 _Static_assert((int)ROOM > (int)SEAL_DATAGRAM_MAX, "a datagram that was cut is too long to be valid");
 
-static void say_why(const struct config *config, int error, char *text, size_t size)
+static void say_why(const struct sockaddr_storage *own, int error, char *text, size_t size)
 {
     char address[80];
     const char *hint = "";
-    config_write_address(&config->members[config->self - 1].address, address, sizeof address);
+    config_write_address(own, address, sizeof address);
     if (error == EADDRINUSE) hint = ": another process has this port; is an agent running already?";
     if (error == EADDRNOTAVAIL) hint = ": this host has no such address; is `self` the right member?";
     if (error == EACCES) hint = ": ports below 1024 need a privilege";
     snprintf(text, size, "cannot listen on %s: %s%s", address, strerror(error), hint);
 }
 
-int udp_open(const struct config *config, char *text, size_t size)
+static int open_one(const struct sockaddr_storage *address, char *text, size_t size)
 {
-    const struct sockaddr_storage *address = &config->members[config->self - 1].address;
     const int fd = socket(address->ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     const int one = 1, room = BUFFER;
     if (fd < 0) {
-        say_why(config, errno, text, size);
+        say_why(address, errno, text, size);
         return -1;
     }
     if (address->ss_family == AF_INET6) (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room); /* as much as the kernel allows */
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     if (bind(fd, (const struct sockaddr *)address, config_address_size(address)) != 0) {
-        say_why(config, errno, text, size);
+        say_why(address, errno, text, size);
         close(fd);
         return -1;
     }
     return fd;
+}
+
+bool udp_open(struct udp *u, const struct config *config, char *text, size_t size)
+{
+    const struct config_member *self = &config->members[config->self - 1];
+    u->count = 0;
+    for (uint32_t i = 0; i < config_address_count(self); i++) {
+        const int fd = open_one(config_address_at(self, i), text, size);
+        if (fd < 0) {
+            udp_close(u);
+            return false;
+        }
+        u->sockets[i] = fd;
+        u->families[i] = config_address_at(self, i)->ss_family;
+        u->count++;
+    }
+    return true;
+}
+
+void udp_close(struct udp *u)
+{
+    while (u->count) close(u->sockets[--u->count]);
 }
 
 int udp_open_aside(const struct config *config)
@@ -60,12 +81,37 @@ int udp_open_aside(const struct config *config)
     return -1;
 }
 
-bool udp_send(int socket, const struct config_member *to, const uint8_t *datagram, size_t size)
+/* -1: no own address is of this kind. */
+static int socket_for(const struct udp *u, uint32_t index, sa_family_t family)
 {
-    if (to->is_unresolved) return true; /* until its name is found, or it is heard */
+    if (index < u->count && u->families[index] == family) return u->sockets[index];
+    for (uint32_t i = 0; i < u->count; i++)
+        if (u->families[i] == family) return u->sockets[i];
+    errno = EAFNOSUPPORT;
+    return -1;
+}
+
+static bool send_one(int socket, const struct sockaddr_storage *to, const uint8_t *datagram, size_t size)
+{
+    if (socket < 0) return false;
     const ssize_t sent = sendto(socket, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL,
-                                (const struct sockaddr *)&to->address, config_address_size(&to->address));
+                                (const struct sockaddr *)to, config_address_size(to));
     return sent >= 0 || errno == EAGAIN || errno == ECONNREFUSED || errno == ENOBUFS || errno == EINTR;
+}
+
+bool udp_send(const struct udp *u, const struct config_member *to, const uint8_t *datagram, size_t size,
+              uint32_t *copies)
+{
+    uint32_t tried = 0, sent = 0;
+    for (uint32_t i = 0; i < config_address_count(to); i++) {
+        const struct sockaddr_storage *address = config_address_at(to, i);
+        if (i == 0 && to->is_unresolved) continue; /* until its name is found, or it is heard */
+        tried++;
+        sent +=
+            send_one(socket_for(u, to->is_dynamic ? to->via : i, address->ss_family), address, datagram, size);
+    }
+    *copies += sent;
+    return sent > 0 || tried == 0;
 }
 
 static uint64_t hash(uint64_t so_far, const void *bytes, size_t size)
@@ -89,7 +135,8 @@ uint64_t udp_source(const struct config *config, const struct sockaddr_storage *
     const struct sockaddr_in *four = (const void *)from;
     const struct sockaddr_in6 *six = (const void *)from;
     for (uint32_t i = 0; i < config->member_count; i++)
-        if (udp_is_same(&config->members[i].address, from)) return i + 1;
+        for (uint32_t k = 0; k < config_address_count(&config->members[i]); k++)
+            if (udp_is_same(config_address_at(&config->members[i], k), from)) return i + 1;
     const uint64_t other = from->ss_family == AF_INET6 ? hash(6, &six->sin6_addr, sizeof six->sin6_addr)
                                                        : hash(4, &four->sin_addr, sizeof four->sin_addr);
     return SEAL_ELSEWHERE + 1 + other % UINT32_MAX;

@@ -14,7 +14,7 @@ static json_t *describe_presence(const struct serve *serve, el_node member)
     const bool is_self = member == serve->config->self;
     const bool talks = config_talks(serve->config, serve->config->self, member);
     const uint64_t heard = is_self ? 0 : serve_heard(serve, member);
-    char address[128] = "";
+    char address[CONFIG_PLACE_TEXT] = "";
     if (m->address.ss_family) config_write_place(serve->config, member, address, sizeof address);
     return json_pack("{so sI ss so so so so*}", "name", serve_text(m->name), "id", (json_int_t)m->id, "role",
                      config_role_name(m->role), "address", serve_text(address), "reachable",

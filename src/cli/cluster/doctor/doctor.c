@@ -110,14 +110,15 @@ static void check_agent(struct doctor *d)
 
 static void check_address(struct doctor *d)
 {
-    char address[128], text[512];
+    char address[CONFIG_PLACE_TEXT], text[512];
+    struct udp udp;
     if (!d->is_whole) return;
     if (doctor_self(d->config)->is_dynamic) {
         doctor_say(d, FINE, "address",
                    "dynamic: the system chooses the port, and voters answer to where it came from");
         return;
     }
-    config_write_address(&doctor_self(d->config)->address, address, sizeof address);
+    config_write_place(d->config, d->config->self, address, sizeof address);
     if (d->status && is_ours(d)) {
         doctor_say(d, FINE, "address", "%s is the agent's", address);
         return;
@@ -126,12 +127,11 @@ static void check_address(struct doctor *d)
         doctor_say(d, WARN, "address", "%s was not tried, because somebody uses the state file", address);
         return;
     }
-    const int fd = udp_open(d->config, text, sizeof text);
-    if (fd < 0) {
+    if (!udp_open(&udp, d->config, text, sizeof text)) {
         doctor_say(d, WRONG, "address", "%s", text);
         return;
     }
-    close(fd);
+    udp_close(&udp);
     doctor_say(d, FINE, "address", "%s is free for an agent", address);
 }
 

@@ -73,6 +73,20 @@ static void mistakes_about_members(void **state)
             ":14: the address of member 'd' is dynamic, which only a candidate's may be; write HOST:PORT");
     refuses(ALL "[member d]\nid = 4\naddress = dynamic\nrole = candidate\n",
             ":14: without keys all members are on this host, and 'd' is not; `elector init` makes keys");
+    refuses(ALL "[member d]\nid = 4\naddress = 127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4\n",
+            ":16: a member has at most 3 addresses");
+    refuses(ALL "[member d]\nid = 4\naddress = 127.0.0.1:1,localhost:2\n",
+            ":16: only the first address of a member may be a name, not 'localhost:2'; write a number");
+    mentions(ALL "[member d]\nid = 4\naddress = 127.0.0.1:1,\n",
+             ":16: an address is HOST:PORT or [IPV6]:PORT; in ''");
+    mentions(ALL "[member d]\nid = 4\naddress = 127.0.0.1:1,0.0.0.0:2\n", ":16: an address is HOST:PORT");
+    refuses(ALL "[member d]\nid = 4\naddress = dynamic,127.0.0.1:1\nrole = candidate\n",
+            ":16: a dynamic member has no other addresses; write dynamic alone");
+    refuses(ALL "[member d]\nid = 4\naddress = 127.0.0.1:1,127.0.0.1:1\n",
+            ":14: member 'd' has an address twice; write it once");
+    refuses(ALL "[member d]\nid = 4\naddress = 127.0.0.1:1,127.0.0.1:7402\n",
+            ":14: members 'b' and 'd' have the same address; each has its own");
+    mentions(ALL "[member d]\nid = 4\naddress = 127.0.0.1:1,10.0.0.1:2\n", "on this host, and 'd' is not");
     refuses(ALL "[member d]\nid = 0\n", ":15: a member's id is a whole number from 1 to 1000, not '0'");
     refuses(ALL "[member d]\nid = 1001\n", ":15: a member's id is a whole number from 1 to 1000, not '1001'");
     refuses(ALL "[member d]\nid = 1x\n", ":15: a member's id is a whole number from 1 to 1000, not '1x'");

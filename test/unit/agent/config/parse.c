@@ -332,6 +332,24 @@ static void key_files_that_others_may_read_are_refused(void **state)
     accepts(sealed(public_key[0], public_key[1], FILES));
 }
 
+/* ---- Members with several addresses ---- */
+
+static void a_member_may_have_several_addresses(void **state)
+{
+    char place[CONFIG_PLACE_TEXT];
+    accepts(CLUSTER "[member a]\nid = 1\naddress = 127.0.0.1:7401, [::1]:7401 ,127.0.0.2:7401\n"
+                    "[member b]\nid = 2\naddress = localhost:7402,127.0.0.2:7402\n" AGENT);
+    assert_int_equal(config_address_count(&config.members[0]), 3);
+    config_write_place(&config, 1, place, sizeof place);
+    assert_string_equal(place, "127.0.0.1:7401,[::1]:7401,127.0.0.2:7401");
+    config_write_place(&config, 2, place, sizeof place);
+    assert_string_equal(place, "127.0.0.1:7402,127.0.0.2:7402");
+    assert_string_equal(config.members[1].host_name, "localhost:7402");
+    char small[8];
+    config_write_place(&config, 1, small, sizeof small);
+    assert_string_equal(small, "127.0.0");
+}
+
 /* ---- Members without an address of their own ---- */
 
 /* Voters a and b, and a candidate c that is dynamic. */
@@ -397,6 +415,7 @@ int main(void)
         cmocka_unit_test(a_cluster_s_id_comes_from_its_name),
         cmocka_unit_test(a_summary_says_who_and_how_many),
         cmocka_unit_test(the_example_of_the_reference_is_understood),
+        cmocka_unit_test(a_member_may_have_several_addresses),
         cmocka_unit_test(a_candidate_may_be_anywhere),
         cmocka_unit_test(a_dynamic_agent_binds_to_a_wildcard),
         cmocka_unit_test(keys_are_read_from_their_files),

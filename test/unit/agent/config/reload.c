@@ -125,6 +125,18 @@ static void an_address_that_a_name_has_now_is_taken_over(void **state)
     assert_false(config_adopt_address(&ours, &found));
 }
 
+static void other_addresses_need_a_restart(void **state)
+{
+    accepts(ALL);
+    running = config;
+    assert_true(config_address("127.0.0.9:1", &config.members[2].others[0], text, sizeof text));
+    config.members[2].other_count = 1;
+    told[0] = '\0';
+    assert_int_equal(config_merge(&running, &config, hear, NULL), 1);
+    assert_string_equal(told, "[member c] address: none besides the first, 127.0.0.9:1\n");
+    assert_int_equal(config.members[2].other_count, 0);
+}
+
 /* Where a dynamic member is now is no difference, and is kept; that it has an address of its own from now on is one. */
 static void a_dynamic_member_stays_where_it_was_heard(void **state)
 {
@@ -155,6 +167,7 @@ int main(void)
         cmocka_unit_test(a_name_that_is_not_found_is_no_mistake_for_an_agent),
         cmocka_unit_test(an_address_that_a_name_has_now_is_taken_over),
         cmocka_unit_test(a_dynamic_member_stays_where_it_was_heard),
+        cmocka_unit_test(other_addresses_need_a_restart),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
