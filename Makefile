@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 MAKEFLAGS += --no-print-directory
-.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-compare bench-groups bench-hostile bench-candidates bench-engines interop page lint format rewrite abi install coverage soak mutants minimal-debian setup
+.PHONY: help program lint-setup run demo test bench bench-checker bench-is-leader bench-failover bench-compare bench-groups bench-hostile bench-silence bench-candidates bench-engines interop page lint format rewrite abi install coverage soak mutants minimal-debian setup
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -50,6 +50,9 @@ bench-compare: build-release ## is this build slower at failover than another (O
 
 bench-groups: build-release ## what many groups cost, beside etcd (SIZES="1 1000 10000 100000")
 	@BUILD=build/release bench/groups/run.sh
+
+bench-silence: build-release ## what a short timeout buys and costs, beside the peers that are installed: 7 hours (SECONDS_EACH=600 TRIALS=30 SYSTEMS="elector …" SVG=file)
+	@BUILD=build/release bench/silence/run.sh
 
 bench-candidates: build-release ## what candidates without a vote cost (CANDIDATES="10 25 50" VOTERS=3 IDLE=10)
 	@BUILD=build/release bench/candidates/run.sh

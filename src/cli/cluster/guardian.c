@@ -16,6 +16,7 @@ int cli_guardian(int argc, char **argv)
         return cli_usage_error("guardian", "only the agent starts it; see elector-agent(8)");
     log_set(argc > 1 && strcmp(argv[1], "json") == 0, false);
     if (argc > 2 && strcmp(argv[2], "realtime") == 0)
-        (void)realtime_begin(REALTIME_GUARDIAN, REALTIME_WITH_CHILDREN); /* the agent has said what is refused */
+        (void)realtime_begin(REALTIME_GUARDIAN,
+                             REALTIME_WITH_CHILDREN); /* the agent has said what is refused */
     guardian_main(CLIENT_CHANNEL, CLIENT_AGENT);
 }
