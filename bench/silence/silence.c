@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,6 +44,14 @@ static void doze(uint64_t ns)
 {
     const struct timespec time = {.tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND)};
     nanosleep(&time, NULL);
+}
+
+/* Below `end`. */
+static uint64_t draw(uint64_t end)
+{
+    uint64_t random = 0;
+    (void)!getrandom(&random, sizeof random, 0);
+    return random % end;
 }
 
 /* ---- A candidate ---- */
@@ -131,7 +140,7 @@ static void find_processes(struct host *host)
     for (const struct dirent *one; folder && (one = readdir(folder));)
         if (one->d_name[0] >= '1' && one->d_name[0] <= '9' && host->count < PROCESSES_MAX &&
             is_marked(one->d_name, host->mark))
-            host->processes[host->count++] = (pid_t)atoi(one->d_name);
+            host->processes[host->count++] = (pid_t)strtol(one->d_name, NULL, 10);
     if (folder) closedir(folder);
 }
 
@@ -178,13 +187,13 @@ static uint64_t await_successor(const struct host *silent, uint64_t since)
     return 0;
 }
 
-static int trials(int count)
+static int trials(long count)
 {
-    for (int i = 0; i < count; i++) {
+    for (long i = 0; i < count; i++) {
         struct host *leader = await_settled();
         if (!leader) return fprintf(stderr, "bench-silence: nobody leads, or two do\n"), 1;
         find_processes(leader);
-        doze((uint64_t)rand() % SECOND); /* anywhere between two beats */
+        doze(draw(SECOND)); /* anywhere between two beats */
         if (!leads_now(leader)) continue;
         const uint64_t began = claims_now_ns();
         signal_all(leader, SIGSTOP);
@@ -206,9 +215,9 @@ static uint32_t begins(void)
 
 static void pause_one(void)
 {
-    const struct host *host = &hosts[rand() % host_count];
+    const struct host *host = &hosts[draw((uint64_t)host_count)];
     if (host->count == 0) return;
-    const pid_t pid = host->processes[(size_t)rand() % host->count];
+    const pid_t pid = host->processes[draw(host->count)];
     (void)kill(pid, SIGSTOP);
     doze(5 * MS);
     (void)kill(pid, SIGCONT);
@@ -257,7 +266,6 @@ static bool open_hosts(char **folders)
 
 int main(int argc, char **argv)
 {
-    srand((unsigned)claims_now_ns());
     if (argc > 3 && strcmp(argv[1], "claim") == 0) {
         char path[600];
         snprintf(path, sizeof path, "%s/claims", argv[2]);
@@ -266,7 +274,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[3], "lines") == 0) return claim_by_lines();
         if (argc == 6) claim_by_library(argv[4], argv[5]);
     }
-    if (argc > 3 && strcmp(argv[1], "trials") == 0) return !open_hosts(argv + 3) || trials(atoi(argv[2]));
+    if (argc > 3 && strcmp(argv[1], "trials") == 0)
+        return !open_hosts(argv + 3) || trials(strtol(argv[2], NULL, 10));
     if (argc > 4 && strcmp(argv[1], "watch") == 0)
         return !open_hosts(argv + 4) || watch(strtoull(argv[2], NULL, 10), *argv[3] == '1');
     if (argc > 2 && strcmp(argv[1], "overlap") == 0) return !open_hosts(argv + 2) || overlap();

@@ -60,7 +60,8 @@ static long locked_kb(void)
     char line[256];
     long kb = -1;
     FILE *file = fopen("/proc/self/status", "re");
-    while (file && fgets(line, sizeof line, file)) sscanf(line, "VmLck: %ld", &kb);
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "VmLck:", 6) == 0) kb = strtol(line + 6, NULL, 10);
     if (file) fclose(file);
     return kb;
 }
@@ -198,7 +199,7 @@ static int look_at_children(void)
     const struct realtime got = realtime_begin(REALTIME_KEEPER, REALTIME_ALONE);
     if (got.scheduling_error) return CANNOT;
     EXPECT(is_realtime(12));
-    EXPECT(limit_of(RLIMIT_RTTIME) == REALTIME_BURST_MS * 1000);
+    EXPECT(limit_of(RLIMIT_RTTIME) == (rlim_t)REALTIME_BURST_MS * 1000);
     EXPECT(policy_of_thread(look) == SCHED_OTHER);
     EXPECT((policy_of_thread(join_and_look) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO);
     EXPECT(child_is(SCHED_OTHER, before));
@@ -253,7 +254,7 @@ static int run_in_a_circle(void)
     while (is_realtime(10)) {} /* the alarm ends it */
     EXPECT(realtime_resume());
     EXPECT(is_realtime(10));
-    EXPECT(limit_of(RLIMIT_RTTIME) == REALTIME_BURST_MS * 1000);
+    EXPECT(limit_of(RLIMIT_RTTIME) == (rlim_t)REALTIME_BURST_MS * 1000);
     EXPECT(!realtime_resume());
     while (is_realtime(10)) {} /* a second time */
     return 0;
