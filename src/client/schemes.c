@@ -15,7 +15,7 @@ static const struct scheme {
     {"etcd:", "expected etcd://HOST:PORT/PREFIX", true, true},
     {"etcds:", "expected etcds://HOST:PORT/PREFIX", true, true},
     {"zookeeper:", "expected zookeeper://HOST:PORT/PATH", true, true},
-    {"kubernetes:", "expected kubernetes:///NAMESPACE, or kubernetes://HOST:PORT/NAMESPACE", true, true},
+    {"kubernetes:", "expected kubernetes:///NAMESPACE, with three slashes", true, true},
 };
 
 static const struct scheme *find(const char *url)

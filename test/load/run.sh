@@ -2,7 +2,7 @@
 # No false failovers: three agents and three candidates on processors that others keep busy, with each profile. Who leads
 # at the beginning leads at the end, in the same term. With wan a relay delays every datagram.
 #
-# Environment: ELECTOR, BUILD; ELECTOR_LOAD_S, seconds for each profile (600); ELECTOR_LOAD_PROFILES (lan fast wan, and realtime where it is granted);
+# Environment: ELECTOR, BUILD; ELECTOR_LOAD_S, seconds for each profile (600); ELECTOR_LOAD_PROFILES (lan fast realtime wan);
 # ELECTOR_LOAD_PER_CPU, busy loops for each processor (2); ELECTOR_LOAD_OPTIONS, lines for [group *], ';' between them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,8 +12,7 @@ lib=$BUILD/test
 seconds=${ELECTOR_LOAD_S:-600}
 [ "$seconds" -ge 10 ] || seconds=10
 per_cpu=${ELECTOR_LOAD_PER_CPU:-2}
-default=$(if chrt -f 1 true 2> /dev/null; then echo lan fast realtime wan; else echo lan fast wan; fi)
-read -ra profiles <<< "${ELECTOR_LOAD_PROFILES:-$default}"
+read -ra profiles <<< "${ELECTOR_LOAD_PROFILES:-lan fast realtime wan}"
 
 if [ "${1:-}" = --profile ]; then # NAME FOLDER
     name=$2 dir=$3
@@ -24,6 +23,7 @@ if [ "${1:-}" = --profile ]; then # NAME FOLDER
     source test/cluster/lib.sh
     trap clean_up EXIT
     trap 'exit 143' TERM INT
+    [ "$name" != realtime ] || chrt -f 1 true 2> "$dir/chrt.log" || skip "no real-time scheduling here: $(head -n 1 "$dir/chrt.log")"
     names_token() { last=$(field "$1" work token) && [ -n "$last" ]; } # MEMBER
     found=found
     [ "$name" != wan ] || found=found_relayed
@@ -80,6 +80,6 @@ for profile in "${profiles[@]}"; do
     result="FAIL $profile: it told no end: $(tail -n 1 "$work/$profile.out")"
     [ ! -s "$work/$profile/result" ] || result=$(cat "$work/$profile/result")
     echo "$result"
-    [[ $result == ok* ]] || failed=1
+    [[ $result == ok* || $result == skip* ]] || failed=1
 done
 exit $failed

@@ -68,10 +68,8 @@ bool realtime_resume(void)
 
 void realtime_join(void)
 {
-    static _Thread_local bool has_joined;
-    if (has_joined || !own.priority) return;
-    has_joined = true;
-    (void)become_realtime();
+    const bool is_ordinary = (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_OTHER;
+    if (own.priority && is_ordinary) (void)become_realtime();
 }
 
 void realtime_leave(void)

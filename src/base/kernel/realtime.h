@@ -35,8 +35,8 @@ struct realtime {
 struct realtime realtime_begin(enum realtime_priority, enum realtime_heirs);
 /* Before the thread waits. True: it had run for too long, and is a real-time thread again. Cheap if not. */
 bool realtime_resume(void);
-/* For a thread that a real-time thread of this process may wait for, busily even: as libuv's loop waits for its pool. Cheap if it
- * is done. */
+/* For a thread that a real-time thread of this process may wait for, busily even: as libuv's loop waits for its pool. Each time
+ * that the thread begins. */
 void realtime_join(void);
 /* For a thread that others need not wait for. */
 void realtime_leave(void);
