@@ -46,6 +46,7 @@ struct lease_change {
     uint64_t duration_s;
     uint64_t now_us;
     uint64_t token;    /* of a new tenure; 0: the tenure goes on */
+    uint64_t least;    /* the object gets no lower token: one that was restored has forgotten it. 0: any */
     const char *value; /* NULL: as it was. A new tenure has none */
 };
 
