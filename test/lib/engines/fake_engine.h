@@ -24,7 +24,7 @@ struct host_group {
 static struct host_group *fake_groups;
 static char fake_text[4096];
 
-static inline void fake_say(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static inline void fake_say(const char *format, ...)
 {
     const size_t used = strlen(fake_text);
     va_list arguments;
