@@ -115,14 +115,16 @@ static bool read_number(const char *text, uint64_t *number)
     return value > 0;
 }
 
-static void read_annotations(const json_t *annotations, const char *acquired, struct lease *lease)
+/* A token that cannot be read is not taken for none: the next one could be lower. */
+static bool read_annotations(const json_t *annotations, const char *acquired, struct lease *lease)
 {
     const char *token = json_string_value(json_object_get(annotations, token_key)),
                *given = json_string_value(json_object_get(annotations, acquired_key)),
                *value = json_string_value(json_object_get(annotations, value_key));
-    if (!read_number(token, &lease->token)) lease->token = 0;
+    if (json_object_get(annotations, token_key) && !read_number(token, &lease->token)) return false;
     lease->has_token = lease->token && lease->holder[0] && given && acquired && strcmp(given, acquired) == 0;
     if (lease->has_token && value) copy_text(lease->value, sizeof lease->value, value);
+    return true;
 }
 
 static bool read_spec(const json_t *spec, struct lease *lease, const char **acquired)
@@ -156,7 +158,8 @@ bool lease_read(const json_t *object, struct lease *lease, const char **wrong)
     if (!read_number(version, &lease->version)) return false;
     *wrong = "its spec is not that of coordination.k8s.io/v1";
     if (!read_spec(json_object_get(object, "spec"), lease, &acquired)) return false;
-    read_annotations(json_object_get(metadata, "annotations"), acquired, lease);
+    *wrong = "its annotation elector/token is no number that can be a token";
+    if (!read_annotations(json_object_get(metadata, "annotations"), acquired, lease)) return false;
     *wrong = NULL;
     return true;
 }

@@ -20,7 +20,7 @@ enum {
     LEASE_TIME_SIZE = 32,
     LEASE_VALUE_MAX = 255
 };
-#define LEASE_TOKEN_MAX ((UINT64_C(1) << 53) - 1)
+#define LEASE_TOKEN_MAX ((UINT64_C(1) << 53) - 1) /* tokens and versions are below it */
 
 struct lease {
     char name[LEASE_NAME_MAX + 1], uid[LEASE_UID_MAX + 1];

@@ -257,7 +257,7 @@ static void hold(struct object *p)
                                         .now_us = wall_us(),
                                         .token = acquires ? next_token(p) : 0,
                                         .least = p->token};
-    if (acquires && change.token > LEASE_TOKEN_MAX) {
+    if (acquires && change.token >= LEASE_TOKEN_MAX) {
         engine_trouble(p->k->engine,
                        "the Lease %.100s: its annotation elector/token is too high for another token",
                        engine_group_name(p->group));

@@ -111,6 +111,20 @@ const char *engine_member(const struct engine *engine)
     return "me";
 }
 
+static el_duration fake_ttl = 5 * UINT64_C(1000000000);
+
+el_duration engine_ttl(const struct engine *engine)
+{
+    (void)engine;
+    return fake_ttl;
+}
+
+void engine_set_time(struct engine *engine, const char *option, el_duration time)
+{
+    (void)engine;
+    fake_say("%s=%" PRIu64 "s", option, time / UINT64_C(1000000000));
+}
+
 void engine_answer(struct host_group *group, struct el_msg msg)
 {
     group->told = msg;
