@@ -375,6 +375,7 @@ story_kubernetes_client_certificate() { # in the kubeconfig itself
     (cd "$dir" && make_certificate ca client somebody 1) > "$dir/openssl" 2>&1
     kube_users "cn:client shop $kube_rights" "root admin $kube_rights"
     kube_config "client-certificate-data: $(base64 -w 0 "$dir/client.crt")" "client-key-data: $(base64 -w 0 "$dir/client.key")"
+    sed -i "s#certificate-authority: ca.crt#certificate-authority-data: $(base64 -w 0 "$dir/ca.crt")#" "$dir/kubeconfig"
     kube_start
     work a b
     await_leader
