@@ -242,6 +242,27 @@ story_kubernetes_store_is_restored() { # resourceVersion falls, and tokens do no
     judge_tokens
 }
 
+story_kubernetes_is_restored_under_a_leader() { # to when it led before: who comes new must be above what it has by now
+    kube_found
+    kube_start
+    work a
+    await_leader
+    local before=$token
+    kube_order backup
+    ask_kube -X DELETE "$(kube_leases)/work" > "$dir/deleted"
+    await_leader "$before"
+    before=$token
+    kube_order strict/0
+    kube_order restore
+    await 30 "the Lease has the token again" token_is "$before"
+    kill -TERM "${runner[a]}"
+    await_exit "${runner[a]}" 0 "elector run"
+    work b
+    await_leader "$before"
+    judge_tokens
+}
+token_is() { [ "$(lease_field elector/token)" = "$1" ]; }
+
 # ---- With candidates of client-go ----
 
 story_kubernetes_client_go_waits_for_us() {
@@ -354,6 +375,7 @@ story_kubernetes_client_certificate() { # in the kubeconfig itself
     (cd "$dir" && make_certificate ca client somebody 1) > "$dir/openssl" 2>&1
     kube_users "cn:client shop $kube_rights" "root admin $kube_rights"
     kube_config "client-certificate-data: $(base64 -w 0 "$dir/client.crt")" "client-key-data: $(base64 -w 0 "$dir/client.key")"
+    sed -i "s#certificate-authority: ca.crt#certificate-authority-data: $(base64 -w 0 "$dir/ca.crt")#" "$dir/kubeconfig"
     kube_start
     work a b
     await_leader

@@ -27,7 +27,7 @@ trap 'rm -rf "$work"' EXIT
 cc=${CC:-gcc}
 flags=(-std=c17 -O1 -Iinclude -Isrc -Itest -w "-DELECTOR_SOURCE_DIR=\"$PWD\"" '-DELECTOR_VERSION="mutant"')
 libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_agent.a"
-    "$build/libelector_client.a" "$build/libelector_base.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -pthread)
+    "$build/libelector_client.a" "$build/libelector_base.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -lyaml -pthread)
 
 # One folder per bug: why, file, test, check, hangs, first; mutant.c, the file with the bug in it, or `stale`, which says why there is
 # none. Prints the folders of this part, a line for each test: the bugs of a test are in one part, and the tests take turns.
@@ -78,10 +78,13 @@ run_test() { # MUTANT-FOLDER RUNS
 # A mutant counts as found when a test that passes without it fails or traps with it. That it does not end says nothing, unless
 # the list says that it hangs: the machine may have been busy.
 find_by_test() { # MUTANT-FOLDER TEST
-    local object status
+    local object status file beside
+    file=$(< "$1/file")
     ulimit -t "$patience" # what it has started and lost must not run for ever
     for object in $(objects_of "$2"); do
-        $cc "$object" "$1/mutant.o" "${libraries[@]}" -lcmocka -o "$1/test.bin" || return 2
+        # What the test has besides the libraries, such as files of an engine.
+        mapfile -t beside < <(find "${object%%.dir/*}.dir/__" -name '*.o' ! -path "*/$file.o" 2> /dev/null)
+        $cc "$object" "$1/mutant.o" "${beside[@]}" "${libraries[@]}" -lcmocka -o "$1/test.bin" || return 2
         status=0
         [ ! -e "$1/first" ] || ELECTOR_FIRST_RUN=$(< "$1/first") run_test "$1" 10 || status=$?
         [ "$status" -ne 0 ] || run_test "$1" 30000 || status=$?

@@ -9,6 +9,8 @@
  *   lease.c   grant, keep-alive, revoke. An OPEN or RENEW of a machine is answered by a keep-alive that was sent after it
  *   txn.c     CREATE, LIST, DELETE, CLOSE, and values: many groups in one transaction
  *   watch.c   the first look, the watch, and what to do after compaction
+ *   groups.c  the groups that are known
+ *   json.c    numbers and bytes in JSON
  *   queue.c   the candidates of a group as the store last said; what the machine is told of them
  *
  * What is believed of a win: CREATE and LIST read all keys of the group in the transaction, at the store's leader. That our
@@ -119,9 +121,12 @@ struct etcd {
 /* etcd.c */
 void etcd_go_on(struct etcd *); /* soon, from the loop */
 void etcd_go_on_in(struct etcd *, uint64_t ms);
+
+/* groups.c */
 struct etcd_group *etcd_group_of(struct host_group *); /* NULL: not made yet */
 struct etcd_group *etcd_make_group(struct etcd *, struct host_group *);
 struct etcd_group *etcd_next(const struct etcd *, const struct etcd_group *after); /* NULL begins and ends */
+void etcd_free_group(struct etcd_group *);
 
 /* call.c */
 enum etcd_outcome {
@@ -154,6 +159,8 @@ void etcd_write_url(const struct etcd *, const char *path, char *url, size_t siz
 void etcd_headers(const struct etcd *, char room[1100], const char *headers[3]);
 /* Tells people what etcd refused. True: it may be mended by calling again (a new token, another server). */
 bool etcd_refused(struct etcd *, uint32_t server, int code, const char *message);
+
+/* json.c */
 uint64_t etcd_number(const json_t *object,
                      const char *name); /* text or number; 0: it is not there, the default */
 /* In base64, to be freed; NULL: no memory. And back: *size without the '\0' that follows. */

@@ -115,14 +115,16 @@ static bool read_number(const char *text, uint64_t *number)
     return value > 0;
 }
 
-static void read_annotations(const json_t *annotations, const char *acquired, struct lease *lease)
+/* A token that cannot be read is not taken for none: the next one could be lower. */
+static bool read_annotations(const json_t *annotations, const char *acquired, struct lease *lease)
 {
     const char *token = json_string_value(json_object_get(annotations, token_key)),
                *given = json_string_value(json_object_get(annotations, acquired_key)),
                *value = json_string_value(json_object_get(annotations, value_key));
-    if (!read_number(token, &lease->token)) lease->token = 0;
+    if (json_object_get(annotations, token_key) && !read_number(token, &lease->token)) return false;
     lease->has_token = lease->token && lease->holder[0] && given && acquired && strcmp(given, acquired) == 0;
     if (lease->has_token && value) copy_text(lease->value, sizeof lease->value, value);
+    return true;
 }
 
 static bool read_spec(const json_t *spec, struct lease *lease, const char **acquired)
@@ -156,7 +158,8 @@ bool lease_read(const json_t *object, struct lease *lease, const char **wrong)
     if (!read_number(version, &lease->version)) return false;
     *wrong = "its spec is not that of coordination.k8s.io/v1";
     if (!read_spec(json_object_get(object, "spec"), lease, &acquired)) return false;
-    read_annotations(json_object_get(metadata, "annotations"), acquired, lease);
+    *wrong = "its annotation elector/token is no number that can be a token";
+    if (!read_annotations(json_object_get(metadata, "annotations"), acquired, lease)) return false;
     *wrong = NULL;
     return true;
 }
@@ -216,16 +219,23 @@ static bool set_spec(json_t *spec, const struct lease_change *change, const char
            (!is_begun || set_text(spec, "acquireTime", now));
 }
 
-static bool set_annotations(json_t *annotations, const struct lease_change *change, const char *now)
+static bool set_value(json_t *annotations, const struct lease_change *change)
 {
-    char token[24];
-    const bool is_over = change->token || !change->holder[0];
+    const bool is_over = change->token || !change->holder[0] || (change->value && !change->value[0]);
     if (is_over) (void)json_object_del(annotations, value_key);
-    if (change->value && change->value[0]) return set_text(annotations, value_key, change->value);
-    if (change->value) (void)json_object_del(annotations, value_key);
-    if (!change->token) return true;
-    snprintf(token, sizeof token, "%" PRIu64, change->token);
-    return set_text(annotations, token_key, token) && set_text(annotations, acquired_key, now);
+    return is_over || !change->value || set_text(annotations, value_key, change->value);
+}
+
+static bool set_token(json_t *annotations, const struct lease_change *change, const char *acquired)
+{
+    char text[24];
+    uint64_t token = change->token, before;
+    if (!token && !change->least) return true;
+    if (!token && !read_number(json_string_value(json_object_get(annotations, token_key)), &before)) before = 0;
+    if (!token) token = before > change->least ? before : change->least;
+    snprintf(text, sizeof text, "%" PRIu64, token);
+    if (!set_text(annotations, token_key, text)) return false;
+    return !change->holder[0] || !acquired || set_text(annotations, acquired_key, acquired);
 }
 
 json_t *lease_changed(const json_t *object, const struct lease_change *change)
@@ -235,8 +245,8 @@ json_t *lease_changed(const json_t *object, const struct lease_change *change)
     json_t *spec = below(copy, "spec"), *annotations = below(below(copy, "metadata"), "annotations");
     lease_write_time(change->now_us, now);
     if (spec && annotations && set_text(copy, "apiVersion", "coordination.k8s.io/v1") &&
-        set_text(copy, "kind", "Lease") && set_spec(spec, change, now) &&
-        set_annotations(annotations, change, now))
+        set_text(copy, "kind", "Lease") && set_spec(spec, change, now) && set_value(annotations, change) &&
+        set_token(annotations, change, json_string_value(json_object_get(spec, "acquireTime"))))
         return copy;
     json_decref(copy);
     return NULL;

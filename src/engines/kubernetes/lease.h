@@ -20,7 +20,7 @@ enum {
     LEASE_TIME_SIZE = 32,
     LEASE_VALUE_MAX = 255
 };
-#define LEASE_TOKEN_MAX ((UINT64_C(1) << 53) - 1)
+#define LEASE_TOKEN_MAX ((UINT64_C(1) << 53) - 1) /* tokens and versions are below it */
 
 struct lease {
     char name[LEASE_NAME_MAX + 1], uid[LEASE_UID_MAX + 1];
@@ -46,6 +46,7 @@ struct lease_change {
     uint64_t duration_s;
     uint64_t now_us;
     uint64_t token;    /* of a new tenure; 0: the tenure goes on */
+    uint64_t least;    /* the object gets no lower token: one that was restored has forgotten it. 0: any */
     const char *value; /* NULL: as it was. A new tenure has none */
 };
 

@@ -244,7 +244,8 @@ static void update(struct object *p, const struct lease_change *change, struct c
 
 static void empty_holder(struct object *p, bool is_request)
 {
-    const struct lease_change change = {.holder = "", .duration_s = RELEASED_S, .now_us = wall_us()};
+    const struct lease_change change = {
+        .holder = "", .duration_s = RELEASED_S, .now_us = wall_us(), .least = p->highest};
     update(p, &change, (struct call){.is_request = is_request});
 }
 
@@ -254,8 +255,9 @@ static void hold(struct object *p)
     const struct lease_change change = {.holder = p->k->identity,
                                         .duration_s = p->k->ttl_s,
                                         .now_us = wall_us(),
-                                        .token = acquires ? next_token(p) : 0};
-    if (acquires && change.token > LEASE_TOKEN_MAX) {
+                                        .token = acquires ? next_token(p) : 0,
+                                        .least = p->token};
+    if (acquires && change.token >= LEASE_TOKEN_MAX) {
         engine_trouble(p->k->engine,
                        "the Lease %.100s: its annotation elector/token is too high for another token",
                        engine_group_name(p->group));
@@ -283,8 +285,11 @@ static void put(struct object *p)
 
 static void write_value(struct object *p)
 {
-    const struct lease_change change = {
-        .holder = p->k->identity, .duration_s = p->k->ttl_s, .now_us = wall_us(), .value = p->value};
+    const struct lease_change change = {.holder = p->k->identity,
+                                        .duration_s = p->k->ttl_s,
+                                        .now_us = wall_us(),
+                                        .least = p->token,
+                                        .value = p->value};
     if (is_ours(p) && p->token == p->value_of && engine_group_stands(p->group)) {
         update(p, &change, (struct call){.value_of = p->value_of});
         return;

@@ -87,6 +87,9 @@ static void says_what_is_wrong(void **state)
         "{\"metadata\":{\"name\":\"work\",\"uid\":\"u\",\"resourceVersion\":\"41x\"}}",
         "{\"metadata\":{\"name\":\"work\",\"uid\":\"u\",\"resourceVersion\":\"9007199254740991\"}}",
         "{\"metadata\":{\"name\":\"work\",\"uid\":\"u\",\"resourceVersion\":\"18446744073709551657\"}}",
+        "{" META_WITH("\"annotations\":{\"elector/token\":\"forty\"}") "}",
+        "{" META_WITH("\"annotations\":{\"elector/token\":40}") "}",
+        "{" META_WITH("\"annotations\":{\"elector/token\":\"9007199254740991\"}") "}",
         "{" META ",\"spec\":[]}",
         "{" META ",\"spec\":{\"holderIdentity\":7}}",
         "{" META ",\"spec\":{\"leaseDurationSeconds\":-1}}",
@@ -238,6 +241,22 @@ static void a_renewal_changes_the_time_alone(void **state)
     assert_string_equal(lease.value, "here");
 }
 
+static void a_write_mends_a_token_that_fell(void **state)
+{
+    struct lease_change change = renew;
+    change.least = 44;
+    writes(HELD, change);
+    assert_int_equal(lease.token, 44);
+    assert_true(lease.has_token);
+    change.least = 39; /* somebody has raised it by hand */
+    writes(HELD, change);
+    assert_int_equal(lease.token, 40);
+    change = give_back;
+    change.least = 44;
+    writes(HELD, change);
+    assert_int_equal(lease.token, 44);
+}
+
 static void what_others_wrote_stays(void **state)
 {
     writes(HELD, take);
@@ -302,6 +321,7 @@ int main(void)
         cmocka_unit_test(a_name_is_a_dns_subdomain),
         cmocka_unit_test_teardown(a_new_tenure_has_a_token_and_counts_a_transition, tear_down),
         cmocka_unit_test_teardown(a_renewal_changes_the_time_alone, tear_down),
+        cmocka_unit_test_teardown(a_write_mends_a_token_that_fell, tear_down),
         cmocka_unit_test_teardown(what_others_wrote_stays, tear_down),
         cmocka_unit_test_teardown(giving_back_is_as_client_go_does_it, tear_down),
         cmocka_unit_test_teardown(the_first_holder_is_no_transition, tear_down),
