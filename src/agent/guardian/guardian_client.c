@@ -24,6 +24,8 @@ enum {
     PAUSE_MOST_MS = 10000,
     STEADY_S = 10,
     GOODBYE_MS = 1000,
+    RELEASES_AFTER_MS =
+        5, /* an election does not wait for them; the guardian keeps older ones, which are also true */
     SEALED_MOST = 1000,
     CLOSING_MAX = 8, /* more lines than this that take long to close: new work is not watched */
     LEAST_TIMEOUT_MS = 1000
@@ -66,6 +68,7 @@ struct guardian_client {
     bool is_armed;         /* the log says that it has an obituary for a peer */
     bool has_all;          /* the guardian knows of all work: it may have obituaries */
     bool has_new;          /* some work is_new */
+    uint64_t new_at;       /* since when */
     uint32_t timeout_ms;
     struct payload payload;
     uint64_t
@@ -280,6 +283,7 @@ void guardian_client_drop(struct guardian_client *o, uint32_t work)
 
 static void renew(struct guardian_client *o, struct work *w)
 {
+    if (!o->has_new) o->new_at = host_clock(o->host);
     w->is_new = o->has_new = true;
 }
 
@@ -415,7 +419,8 @@ static void seal_for_all(struct guardian_client *o)
         seal_for(o, peer, session);
         anew |= UINT64_C(1) << (peer - 1);
     }
-    if (anew || o->has_new) seal_releases(o, anew);
+    if (anew || (o->has_new && host_clock(o->host) >= o->new_at + RELEASES_AFTER_MS * NS_PER_MS))
+        seal_releases(o, anew);
 }
 
 static void tell_patience(struct guardian_client *o)
@@ -504,5 +509,5 @@ uint64_t guardian_client_tick(struct guardian_client *o)
         tell_patience(o);
         seal_for_all(o);
     }
-    return host_clock(o->host) + NS_PER_S;
+    return o->has_new ? o->new_at + RELEASES_AFTER_MS * NS_PER_MS : host_clock(o->host) + NS_PER_S;
 }

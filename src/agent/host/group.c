@@ -96,6 +96,7 @@ void host_group_show(struct host_group *group)
     group->shown_value = value & 3u;
     group->shown_cell = cell & 0x7ffu;
     if (begins_or_ends && kind_of(group)->begins_or_ends) kind_of(group)->begins_or_ends(group);
+    if (begins_or_ends && host_of(group)->sends_first) host_flush(host_of(group));
     host_tell_changed(group);
 }
 
@@ -196,7 +197,9 @@ static enum el_answer ask(struct host_group *group, enum el_request_what what, e
 enum el_answer host_resign(struct host_group *group)
 {
     const struct host_entry entry = enter(group, HOST_RESIGNS, 0, 0);
+    host_of(group)->sends_first = true;
     const enum el_answer answer = ask(group, EL_RESIGN, EL_NOBODY);
+    host_of(group)->sends_first = false;
     host_leave(host_of(group), entry);
     return answer;
 }
@@ -204,7 +207,9 @@ enum el_answer host_resign(struct host_group *group)
 enum el_answer host_transfer(struct host_group *group, el_node to)
 {
     const struct host_entry entry = enter(group, HOST_TRANSFERS, to, 0);
+    host_of(group)->sends_first = true;
     const enum el_answer answer = ask(group, EL_TRANSFER, to);
+    host_of(group)->sends_first = false;
     struct host_extra *extra = answer == EL_PERFORMED ? host_extra_of(group) : NULL;
     if (extra) extra->heir_until = host_now(host_of(group)) + host_option(group, "lease", 0);
     host_leave(host_of(group), entry);

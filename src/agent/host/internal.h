@@ -134,9 +134,10 @@ struct host {
     uint64_t writes_begun, writes_done;
     bool is_dirty, has_failed;
     uint32_t holds;
-    uint32_t depth;                       /* of nested calls */
-    bool is_outside;                      /* inside a hook that may call the host */
-    uint64_t instant;                     /* time of the outermost call */
+    uint32_t depth;   /* of nested calls */
+    bool is_outside;  /* inside a hook that may call the host */
+    bool sends_first; /* we give a group up: its heir waits for our datagrams, our clients do not */
+    uint64_t instant; /* time of the outermost call */
     uint64_t heard[CONFIG_MEMBERS_MAX];   /* when; 0: never */
     uint64_t told_at[CONFIG_MEMBERS_MAX]; /* when host_warn_of() last did */
     /* The last complaint about a peer, and when; nothing but host_differs() reads it. */
