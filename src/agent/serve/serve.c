@@ -66,6 +66,10 @@ static void on_leadership_event(void *context, void *client, struct leadership *
 
 void serve_renewed(struct serve *serve, uint32_t cell)
 {
+    const uint64_t before_ns = cell < HOST_CELLS_MAX ? serve->leaderships.cells[cell] : 0;
+    if (serve->metrics && before_ns)
+        metrics_renewed(&serve->metrics->renewals, host_clock(serve->host),
+                        host_cell_late_ns(serve->host, cell, before_ns));
     leaderships_renewed(&serve->leaderships, cell);
 }
 
