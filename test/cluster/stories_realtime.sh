@@ -124,9 +124,9 @@ story_plan_measure() {
     "$ELECTOR" plan --measure --config "$(conf "$leader")" > "$dir/plan" 2>&1 || fail "plan --measure: $(cat "$dir/plan")"
     grep -qE "^$leader renewed leases for 0\.[0-9] minutes of the last hour, [1-9][0-9]* times\. The latest renewal came [0-9.]+ ms late\.$" "$dir/plan" || fail "$(cat "$dir/plan")"
     grep -qE '^1000ms +133\.333ms +[0-9.]+ ms +0 +[0-9.]+$' "$dir/plan" || fail "a lease of 1 s would not have been kept: $(cat "$dir/plan")"
-    grep -qE '^  \[group \*\] lease = [0-9]+ms, beat = ' "$dir/plan" || fail "no lease is suggested: $(cat "$dir/plan")"
-    m=$(sed -n 's/^  \[group \*\] //p' "$dir/plan") # what is suggested is a configuration that is accepted
-    { sed "s/^\[cluster\]/&\ntransmit = $(sed -n 's/^  \[cluster\]  transmit = //p' "$dir/plan")/" "$(conf "$leader")" | sed '/^\[group work\]/,$d'
+    grep -qE '^  \[group \*\]  lease = [0-9]+ms, beat = ' "$dir/plan" || fail "no lease is suggested: $(cat "$dir/plan")"
+    m=$(sed -n 's/^  \[group \*\]  //p' "$dir/plan") # what is suggested is a configuration that is accepted
+    { sed "s/^\[cluster\]/&\ntransmit = $(sed -n 's/^  \[cluster\]  transmit = //p' "$dir/plan")/" "$(conf "$leader")" | sed '/^\[group/,$d'
       echo '[group *]'; tr ',' '\n' <<< "$m"; } > "$dir/suggested"
     "$ELECTOR" plan --config "$dir/suggested" > "$dir/plan-suggested" 2>&1 || fail "what is suggested is refused: $(cat "$dir/plan-suggested")"
     m=$(others "$leader" | sed -n 1p)
