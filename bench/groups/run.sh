@@ -50,6 +50,7 @@ row '' '' 'are led' 'core, at rest' 'a second' 'one group (1)' 'after kill -9 (2
 prefix=127.$((1 + $$ % 250)).$((1 + $$ / 250 % 250))
 for size in "${sizes[@]}"; do
     "$ELECTOR" init --members "a=$prefix.1:7400,b=$prefix.2:7400,c=$prefix.3:7400" --cluster bench --out "$scratch/$size" > /dev/null
+    sed -i "s/^\[agent\]/&\ngroup-limit = 1048576/" "$scratch/$size"/*/elector.conf
     say "elector: $size groups"
     code=0
     run "$BUILD/bench/bench-groups" "$ELECTOR" "$scratch/$size" "$size" "$idle" || code=$?

@@ -23,12 +23,11 @@ enum {
     SERVE_STATUS_GROUPS = 32,  /* and their number */
     SERVE_HISTORY_MAX = 64,    /* most tenures in one answer */
     SERVE_HISTORY_USUAL = 16,
-    SERVE_ID_MAX = 64,            /* bytes of an id that is a string */
-    SERVE_FORWARDED_MAX = 256,    /* requests that wait for answers of other agents */
-    SERVE_AWAITED_MAX = 64,       /* groups that a client observes before they exist */
-    SERVE_CAMPAIGNS_MAX = 131072, /* candidacies of one connection */
-    SERVE_GROUPS_MAX = 135168,    /* groups that clients can use: those of sessions, and the others */
-    SERVE_OBSERVE_ALL_MAX = 256,  /* connections that observe all groups: each change is told to all of them, */
+    SERVE_ID_MAX = 64,                      /* bytes of an id that is a string */
+    SERVE_FORWARDED_MAX = 256,              /* requests that wait for answers of other agents */
+    SERVE_AWAITED_MAX = 64,                 /* groups that a client observes before they exist */
+    SERVE_GROUPS_MAX = CONFIG_GROUPS_LIMIT, /* groups that clients can use */
+    SERVE_OBSERVE_ALL_MAX = 256, /* connections that observe all groups: each change is told to all of them, */
     SERVE_OBSERVE_ALL_EACH =
         64,                /* at most so many of one user; as many are left for root and the agent's own */
     SERVE_CLOSING_MAX = 8, /* descriptors of a user that wait to be closed: no more are read from it */
