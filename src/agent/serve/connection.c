@@ -207,6 +207,10 @@ static bool write_out(struct connection *c)
         c->out_size -= (size_t)size;
     }
     c->out_first = 0;
+    if (c->out_room <= SERVE_OUT_MAX) return true;
+    free(c->out); /* it was told of thousands of elections at once */
+    c->out = NULL;
+    c->out_room = 0;
     return true;
 }
 
