@@ -21,13 +21,6 @@ void metrics_observe(struct metrics_histogram *histogram, uint64_t ns)
     histogram->sum_ns += ns;
 }
 
-void metrics_turn(struct metrics *metrics, uint64_t ns, uint64_t processor_ns)
-{
-    metrics_observe(&metrics->turns, ns);
-    if (processor_ns > metrics->most_of_a_turn_ns) metrics->most_of_a_turn_ns = processor_ns;
-    if (ns > metrics->longest_turn_ns) metrics->longest_turn_ns = ns;
-}
-
 enum { S_PER_MINUTE = 60 };
 
 static uint64_t minute_of(uint64_t now)

@@ -41,6 +41,16 @@ struct metrics_renewals {
     uint64_t minute; /* the newest with a place there */
 };
 
+/* Turns of the loop, each from the end of one wait to the next. The last four fields are as the last turn left them. */
+struct metrics_turns {
+    struct metrics_histogram histogram;
+    uint64_t longest_ns; /* also while others had the processor */
+    uint64_t
+        longest_own_ns; /* only while the agent computed. A turn in which it slept, in a call that blocks, counts whole */
+    uint64_t ended_ns, waited_ns, processor_ns;
+    long sleeps;
+};
+
 struct metrics_peer {
     uint64_t sent_bytes, received_bytes, unsent; /* of whole datagrams */
     uint64_t refused; /* messages of quorum that it may not send (algorithms/quorum/speakers.h) */
@@ -56,9 +66,8 @@ struct metrics {
     uint64_t leader_changes;
     uint32_t led, led_here; /* gauges: groups with a known leader, and groups that this member leads */
     uint64_t answers[METRICS_CODES];
-    uint64_t cut_off;                            /* HTTP connections closed because of a timeout */
-    struct metrics_histogram turns;              /* of the loop: from the end of one wait to the next */
-    uint64_t longest_turn_ns, most_of_a_turn_ns; /* the latter: processor time */
+    uint64_t cut_off; /* HTTP connections closed because of a timeout */
+    struct metrics_turns turns;
     struct metrics_lateness lateness;
     struct metrics_renewals renewals;
 };
@@ -77,7 +86,8 @@ struct metrics_gauges {
 };
 
 void metrics_observe(struct metrics_histogram *, uint64_t ns);
-void metrics_turn(struct metrics *, uint64_t ns, uint64_t processor_ns);
+/* A turn ends now: call it in the loop's thread before each wait. `waited`: how long the loop has waited since it began. */
+void metrics_turn(struct metrics *, uint64_t now_ns, uint64_t waited_ns);
 /* The loop went on at `now`, and had asked to at `asked`. Neither allocates nor waits. */
 void metrics_woke(struct metrics_lateness *, uint64_t now, uint64_t asked);
 /* A lease was renewed, so much too late. Neither allocates nor waits. */

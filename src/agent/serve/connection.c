@@ -299,6 +299,10 @@ static void do_portion(struct connection *c)
 bool connection_go_on(struct connection *c)
 {
     if (c->is_closed) return go_on_parting(c);
+    if (c->is_gone) {
+        connection_close(c, LEADERSHIP_DIES);
+        return false;
+    }
     c->has_changes = false;
     const bool is_free = write_out(c);
     if (c->is_closed) return false;
@@ -404,10 +408,13 @@ static bool may_read(const struct connection *c)
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct connection *c = poll->data;
-    if (c->is_closed || c->is_doomed) return;
+    if (c->is_closed || c->is_doomed || c->is_gone) return;
+    /* It is parted with in its turn, which follows: a process that dies may leave a thousand connections. */
     if (status < 0 || events & UV_DISCONNECT) {
-        (void)host_tick(c->serve->host);
-        connection_close(c, LEADERSHIP_DIES);
+        c->is_gone = true;
+        c->watched = 0;
+        (void)uv_poll_stop(&c->poll);
+        serve_queue(c);
         return;
     }
     if (events & UV_READABLE) c->is_readable = true;

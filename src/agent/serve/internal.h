@@ -68,6 +68,7 @@ struct connection {
     bool is_closed, is_unpolled; /* unpolled: its handle is closed, too */
     enum leadership_way way;     /* closed: how its candidacies end */
     bool is_doomed;              /* to be closed soon, but not from within a call of the host */
+    bool is_gone;                /* the client has ended, and waits for its turn to be parted with */
     int watched;                 /* the events that the loop polls for */
 
     bool has_page;   /* the client reads its deadlines on the deadline page */
