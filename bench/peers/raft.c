@@ -53,7 +53,8 @@ static void look(uv_check_t *check)
     (void)check;
     const char line[] = {(char)('0' + raft.id), '\n'};
     const bool leads_now = raft_state(&raft) == RAFT_LEADER;
-    if (claims && leads_now != leads) (void)!write(STDOUT_FILENO, leads_now ? "leads\n" : "lost\n", leads_now ? 6 : 5);
+    if (claims && leads_now != leads)
+        (void)!write(STDOUT_FILENO, leads_now ? "leads\n" : "lost\n", leads_now ? 6 : 5);
     if (!claims && leads_now && !leads) (void)!write(STDOUT_FILENO, line, sizeof line);
     leads = leads_now;
 }

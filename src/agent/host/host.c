@@ -114,13 +114,17 @@ static uint32_t home_of(const struct host_index *part, uint64_t key)
     return (uint32_t)(key ^ key >> 32) & (part->size - 1);
 }
 
-/* Where it is, or would be. The part has places. */
-static uint32_t *place_of(const struct host *host, uint64_t key)
+/* Where it is, or would be, in its part, which has places. */
+static uint32_t *place_in(const struct host *host, const struct host_index *part, uint64_t key)
 {
-    const struct host_index *part = &host->index[part_of(key)];
     uint32_t at = home_of(part, key);
     while (part->places[at] && !is_of_key(host, part->places[at], key)) at = (at + 1) & (part->size - 1);
     return &part->places[at];
+}
+
+static uint32_t *place_of(const struct host *host, uint64_t key)
+{
+    return place_in(host, &host->index[part_of(key)], key);
 }
 
 struct host_group *host_by_key(const struct host *host, uint64_t key)
@@ -140,8 +144,9 @@ static bool make_room(struct host *host, uint64_t key)
     if (!places) return false;
     part->places = places;
     part->size = size;
-    for (uint32_t i = 0; i < was.size; i++)
-        if (was.places[i]) *place_of(host, group_numbered(host, was.places[i] & NUMBER)->key) = was.places[i];
+    for (uint32_t i = 0; was.places && i < was.size; i++)
+        if (was.places[i])
+            *place_in(host, part, group_numbered(host, was.places[i] & NUMBER)->key) = was.places[i];
     free(was.places);
     return true;
 }
@@ -238,7 +243,7 @@ struct host_group *host_known(const struct host *host, const char *name)
 /* ---- Forgetting ---- */
 
 /* Moves later entries up, so that a search that passed the place still finds them. */
-static void clear_place(struct host *host, uint64_t key, uint32_t *place)
+static void clear_place(struct host *host, uint64_t key, const uint32_t *place)
 {
     struct host_index *part = &host->index[part_of(key)];
     const uint32_t mask = part->size - 1;

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/closer.h"
 #include "base/pass.h"
-#include "core/machine.h"
 
 enum { WITHDRAWN_AT_ONCE = 256 }; /* candidacies in one turn of the loop */
 
@@ -88,60 +87,12 @@ void connection_say(struct connection *c, json_t *line)
     json_decref(line);
 }
 
-enum { EVENT_MAX = 512, EVENT_WORDS_MAX = 200, DIGITS_MAX = 20 };
-
-static char *put(char *to, const char *text)
-{
-    const size_t size = strlen(text);
-    memcpy(to, text, size);
-    return to + size;
-}
-
-static char *put_number(char *to, uint64_t number)
-{
-    char digits[DIGITS_MAX];
-    uint32_t first = DIGITS_MAX;
-    do digits[--first] = (char)('0' + number % 10);
-    while ((number /= 10) != 0);
-    memcpy(to, digits + first, DIGITS_MAX - first);
-    return to + (DIGITS_MAX - first);
-}
-
-static char *put_word(char *to, const char *name, const char *word)
-{
-    return word ? put(put(put(put(put(to, ",\""), name), "\":\""), word), "\"") : to;
-}
-
-/* Neither by jansson nor by printf, because a new leader waits for it. Group names and our reasons need no
- * escaping. */
-static size_t write_event(const struct connection *c, const struct leadership *o,
-                          const struct leadership_event *event, char line[EVENT_MAX])
-{
-    static const char *const names[] = {[LEADERSHIP_ELECTED] = "elected",
-                                        [LEADERSHIP_LEASE] = "lease",
-                                        [LEADERSHIP_STOP] = "stop",
-                                        [LEADERSHIP_LOST] = "lost"};
-    char *to = put(put(line, "{\"event\":\""), names[event->type]);
-    to = put(put(put(to, "\",\"group\":\""), host_name(o->group)), "\",\"token\":");
-    to = put_number(to, event->token);
-    if (event->type != LEADERSHIP_LOST) to = put(to, ",\"deadline_ns\":");
-    if (event->type != LEADERSHIP_LOST)
-        to = event->deadline_ns > INT64_MAX ? put(to, "null") : put_number(to, event->deadline_ns);
-    if (event->type == LEADERSHIP_ELECTED && c->has_page && o->tenure->is_published)
-        to = put_number(put(to, ",\"slot\":"), o->number);
-    to = put_word(to, "reason", event->reason);
-    to = put_word(to, "cause", event->reason ? event->cause : NULL);
-    return (size_t)(put(to, "}") - line);
-}
-
 void connection_say_event(struct connection *c, const struct leadership *o,
                           const struct leadership_event *event)
 {
-    char line[EVENT_MAX];
+    char line[SERVE_EVENT_MAX];
     if (!is_heard(c)) return;
-    el_require(!event->reason ||
-               strlen(event->reason) + (event->cause ? strlen(event->cause) : 0) < EVENT_WORDS_MAX);
-    const size_t size = write_event(c, o, event, line);
+    const size_t size = serve_write_event(c, o, event, line);
     if (!make_room(c, size + 1)) {
         connection_doom(c);
         return;

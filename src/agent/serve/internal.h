@@ -202,6 +202,11 @@ bool serve_admits(const struct serve *, const struct user *, char *text, size_t 
  * case. */
 struct connection *serve_adopt(struct serve *, int fd, struct serve_who);
 
+/* event_line.c: an event for a candidate, without a newline; returns its size. */
+enum { SERVE_EVENT_MAX = 512 };
+size_t serve_write_event(const struct connection *, const struct leadership *, const struct leadership_event *,
+                         char line[SERVE_EVENT_MAX]);
+
 /* untold.c */
 void serve_tell_later(struct serve *, const char *group, enum serve_step, const struct history_entry *);
 void serve_state_later(struct serve *, const char *group, const struct history_statement *);

@@ -36,6 +36,7 @@ static int64_t ahead_of(clockid_t clock)
     return !ahead ? 0 : clock == CLOCK_BOOTTIME ? ahead[0] : clock == CLOCK_REALTIME ? ahead[1] : 0;
 }
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the library's names are reserved */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *now)
 {
     static int (*real)(clockid_t, struct timespec *);
@@ -55,3 +56,4 @@ __attribute__((visibility("default"))) int timerfd_settime(int fd, int flags, co
     if (is_set && when.it_value.tv_sec <= 0) when.it_value = (struct timespec){.tv_nsec = 1};
     return (int)syscall(SYS_timerfd_settime, fd, flags, &when, before);
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
