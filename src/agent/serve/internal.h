@@ -58,9 +58,10 @@ struct connection {
     struct turn_place turn;
     char program[16];    /* its name, for the log; "": not asked for yet */
     const char *refusal; /* the error in the last answer; NULL: ok */
-    uint32_t work;       /* the guardian's number for its process or its `work` socket (guardian_client.h) */
-    int passed;          /* a descriptor that the client passed, for its next `work` request; -1: none */
-    int line; /* without a guardian: of its `work`. Its end tells the keeper that we are dead. -1: none */
+    uint32_t
+        work; /* the guardian's number for its process or its `work` socket (guardian_client.h), since its first candidacy */
+    int passed; /* a descriptor that the client passed, for its next `work` request; -1: none */
+    int line; /* of its `work`, while there is no guardian, or it was no candidate yet. Its end tells the keeper that we are dead. -1: none */
     bool is_readable;            /* the loop has seen input */
     bool has_ended;              /* the client has closed its sending side; buffered output still goes out */
     bool is_closed, is_unpolled; /* unpolled: its handle is closed, too */
@@ -174,10 +175,10 @@ struct leadership *serve_find_leadership(const struct serve *, const char *group
 void serve_do_chores_soon(struct serve *);
 void serve_look_later(struct serve *); /* the same, in 10 ms */
 void serve_release(struct serve *);    /* the loop has closed a handle */
-uint32_t serve_work(const struct connection *);
 
 /* accept.c */
 bool serve_listen(struct serve *, char *text, size_t size); /* false: `text` says why */
+int serve_process_of(int fd); /* a pidfd of the client; -1: there is none */
 void serve_on_connect(uv_poll_t *, int status, int events);
 bool serve_accept(struct serve *, int fd); /* serves this client, and owns the socket. False: it is closed */
 /* Whether this user gets another connection. Otherwise `text` says why not. */
