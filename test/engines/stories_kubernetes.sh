@@ -153,7 +153,7 @@ story_kubernetes_api_is_slow_and_busy() { # 429 with Retry-After, 500, 300 ms fo
     kube_judge
 }
 
-story_kubernetes_watches_end() { # 410 in the stream, 410 at its start, and a stream that is silent
+story_kubernetes_watches_end() { # 410 in the stream, also as the first word, and a stream that is silent
     kube_begin
     local before=$token who=$leader listed now
     kube_order gone
