@@ -217,13 +217,13 @@ del lease["metadata"]["resourceVersion"]
 lease["spec"].update(holderIdentity="somebody", leaseDurationSeconds=2, acquireTime=lease["spec"]["renewTime"])
 json.dump(lease, open(sys.argv[1], "w"))
 PYTHON
-    until taken_by_hand; do nap; done
+    await 30 "it is taken" taken_by_hand
     await_leader "$before"
     judge_tokens
 }
 taken_by_hand() { # with the version of now; a renewal may come between
     local version
-    version=$(ask_kube "$(kube_leases)/work" | sed -E 's/.*"resourceVersion": "([0-9]+)".*/\1/')
+    version=$(ask_kube "$(kube_leases)/work" | sed -nE 's/.*"resourceVersion": "([0-9]+)".*/\1/p')
     sed -E "s/\"metadata\": \{/\"metadata\": {\"resourceVersion\": \"$version\", /" "$dir/lease.json" > "$dir/put.json"
     [ "$(ask_kube -o "$dir/put.out" -w '%{http_code}' -X PUT -H 'Content-Type: application/json' --data-binary "@$dir/put.json" "$(kube_leases)/work")" = 200 ]
 }
