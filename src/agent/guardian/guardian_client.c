@@ -24,6 +24,8 @@ enum {
     PAUSE_MOST_MS = 10000,
     STEADY_S = 10,
     GOODBYE_MS = 1000,
+    RELEASES_AFTER_MS =
+        5, /* an election does not wait for them; the guardian keeps older ones, which are also true */
     SEALED_MOST = 1000,
     FULL_MS = 100,       /* until a full channel is tried again */
     SEALED_AT_ONCE = 64, /* releases in one turn of the loop: there may be thousands */
@@ -69,6 +71,7 @@ struct guardian_client {
     bool has_all;          /* the guardian knows of all work: it may have obituaries */
     bool has_unsealed;     /* some work is unsealed */
     uint64_t seal_at;      /* not before: the channel was full */
+    uint64_t release_at;   /* releases not before */
     uint32_t timeout_ms;
     struct payload payload;
     uint64_t
@@ -283,6 +286,7 @@ void guardian_client_drop(struct guardian_client *o, uint32_t work)
 
 static void renew(struct guardian_client *o, struct work *w)
 {
+    if (!o->has_unsealed) o->release_at = host_clock(o->host) + RELEASES_AFTER_MS * NS_PER_MS;
     w->unsealed = UINT64_MAX;
     o->has_unsealed = true;
 }
@@ -439,7 +443,7 @@ static void seal_for_all(struct guardian_client *o)
         anew |= UINT64_C(1) << (peer - 1);
     }
     for (uint32_t i = CLIENT_BLIND + 1; anew && i < CLIENT_WORKS_MAX; i++) o->works[i].unsealed |= anew;
-    if (anew || o->has_unsealed) seal_releases(o);
+    if (anew || (o->has_unsealed && host_clock(o->host) >= o->release_at)) seal_releases(o);
 }
 
 static void tell_patience(struct guardian_client *o)
@@ -528,5 +532,7 @@ uint64_t guardian_client_tick(struct guardian_client *o)
         tell_patience(o);
         seal_for_all(o);
     }
-    return host_clock(o->host) + (o->has_unsealed ? NS_PER_MS : NS_PER_S);
+    if (!o->has_unsealed) return host_clock(o->host) + NS_PER_S;
+    const uint64_t next = host_clock(o->host) + NS_PER_MS;
+    return o->release_at > next ? o->release_at : next;
 }
