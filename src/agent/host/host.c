@@ -150,7 +150,11 @@ static struct host_group *make_group(struct host *host, const char *name, uint64
                      "the groups here differ in their times in %d ways already, which is all there can be",
                      SESSIONS_MAX);
         if (s && s->group_count == SESSION_GROUPS_MAX)
-            snprintf(text, size, "there are %d groups already, which is all there can be", SESSION_GROUPS_MAX);
+            snprintf(
+                text, size,
+                "there are %d groups already, which is all there can be; one that nobody uses makes room within "
+                "seconds, unless `forget-after` is off: then `elector forget` does",
+                SESSION_GROUPS_MAX);
         struct session_group *group = s ? session_group_new(s, name, key) : NULL;
         return group ? &group->base : NULL;
     }

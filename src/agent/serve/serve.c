@@ -25,6 +25,7 @@ struct leadership *serve_leadership(struct serve *serve, struct host_group *grou
     if (!o) return NULL;
     change_list_change(&serve->change_list, o->number);
     (void)serve_meet(serve, o);
+    serve_count_groups(serve);
     return o;
 }
 
@@ -218,6 +219,7 @@ static struct serve *make(uv_loop_t *loop, const struct config *config, struct h
     serve->config = config;
     serve->host = host;
     serve->fd = -1;
+    serve->groups_many = SERVE_GROUPS_MANY;
     serve->leaderships.host = host;
     serve->leaderships.config = config;
     serve->leaderships.context = serve;
