@@ -141,7 +141,7 @@ struct serve {
     uint32_t *idle_since_s;            /* by number of the leadership: see serve_is_forgotten() */
     uint32_t idle_room, forget_next;   /* forget_next: where serve_forget_some() goes on */
     uint64_t forget_at_ns;             /* and when */
-    bool some_wait_to_be_dropped;      /* forgotten, but not yet dropped */
+    bool some_wait_to_be_dropped;      /* forgotten, but not yet dropped; or unused, while places are scarce */
     struct change_list change_list;    /* by number of the leadership */
     struct metrics *metrics;           /* NULL: do not count */
     struct exchange *exchange;         /* NULL: there is none */
@@ -332,10 +332,12 @@ const char *serve_lacks(const struct serve *, const char *what);
 void serve_describe_engine(const struct serve *, json_t *line); /* for the answer to `hello` */
 
 /* forget.c */
+/* A group has been made. If places have become scarce, those that nobody uses are looked for within a second. */
+void serve_count_groups(struct serve *);
 /* Somebody leads it or stands for it, here or elsewhere, or it has a section of its own. */
 bool serve_is_used(const struct serve *, const struct leadership *);
-/* Nobody has used it for `forget-after`, as seen here, or a client said so: status no longer lists it. Once somebody uses it,
- * it is no longer forgotten. */
+/* Nobody has used it for `forget-after` (for a second, while places are scarce), as seen here, or a client said so: status no
+ * longer lists it. Once somebody uses it, it is no longer forgotten. */
 bool serve_is_forgotten(struct serve *, const struct leadership *);
 /* A client said so. Drops it now or, if it cannot be dropped yet, later: then `o` stays valid. False: it is used. */
 bool serve_forget(struct serve *, struct leadership *);

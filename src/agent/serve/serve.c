@@ -25,6 +25,7 @@ struct leadership *serve_leadership(struct serve *serve, struct host_group *grou
     if (!o) return NULL;
     change_list_change(&serve->change_list, o->number);
     (void)serve_meet(serve, o);
+    serve_count_groups(serve);
     return o;
 }
 
