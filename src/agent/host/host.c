@@ -162,9 +162,11 @@ static struct host_group *make_group(struct host *host, const char *name, uint64
     const struct el_algorithm *algorithm = section && section->algorithm ? section->algorithm : &el_quorum;
     snprintf(text, size, "out of memory");
     if (host->group_count >= group_limit(host)) {
-        snprintf(text, size,
-                 "there are %u groups here, the most that may be (`group-limit` in the agent's configuration)",
-                 host->group_count);
+        snprintf(
+            text, size,
+            "there are %u groups here, the most that may be (`group-limit` in the agent's configuration); one "
+            "that nobody uses makes room within seconds, unless `forget-after` is off: then `elector forget` does",
+            host->group_count);
         return NULL;
     }
     if (!make_room(host, key)) return NULL;

@@ -60,9 +60,10 @@ struct connection {
     struct turn_place turn;
     char program[16];    /* its name, for the log; "": not asked for yet */
     const char *refusal; /* the error in the last answer; NULL: ok */
-    uint32_t work;       /* the guardian's number for its process or its `work` socket (guardian_client.h) */
-    int passed;          /* a descriptor that the client passed, for its next `work` request; -1: none */
-    int line; /* without a guardian: of its `work`. Its end tells the keeper that we are dead. -1: none */
+    uint32_t
+        work; /* the guardian's number for its process or its `work` socket (guardian_client.h), since its first candidacy */
+    int passed; /* a descriptor that the client passed, for its next `work` request; -1: none */
+    int line; /* of its `work`, while there is no guardian, or it was no candidate yet. Its end tells the keeper that we are dead. -1: none */
     bool is_readable;            /* the loop has seen input */
     bool has_ended;              /* the client has closed its sending side; buffered output still goes out */
     bool is_closed, is_unpolled; /* unpolled: its handle is closed, too */
@@ -140,7 +141,7 @@ struct serve {
     uint32_t *idle_since_s;            /* by number of the leadership: see serve_is_forgotten() */
     uint32_t idle_room, forget_next;   /* forget_next: where serve_forget_some() goes on */
     uint64_t forget_at_ns;             /* and when */
-    bool some_wait_to_be_dropped;      /* forgotten, but not yet dropped */
+    bool some_wait_to_be_dropped;      /* forgotten, but not yet dropped; or unused, while places are scarce */
     struct change_list change_list;    /* by number of the leadership */
     struct metrics *metrics;           /* NULL: do not count */
     struct exchange *exchange;         /* NULL: there is none */
@@ -190,10 +191,10 @@ struct leadership *serve_find_leadership(const struct serve *, const char *group
 void serve_do_chores_soon(struct serve *);
 void serve_look_later(struct serve *); /* the same, in 10 ms */
 void serve_release(struct serve *);    /* the loop has closed a handle */
-uint32_t serve_work(const struct connection *);
 
 /* accept.c */
 bool serve_listen(struct serve *, char *text, size_t size); /* false: `text` says why */
+int serve_process_of(int fd); /* a pidfd of the client; -1: there is none */
 void serve_on_connect(uv_poll_t *, int status, int events);
 bool serve_accept(struct serve *, int fd); /* serves this client, and owns the socket. False: it is closed */
 /* Whether this user gets another connection. Otherwise `text` says why not. */
@@ -336,10 +337,12 @@ const char *serve_lacks(const struct serve *, const char *what);
 void serve_describe_engine(const struct serve *, json_t *line); /* for the answer to `hello` */
 
 /* forget.c */
+/* A group has been made. If places have become scarce, those that nobody uses are looked for within a second. */
+void serve_count_groups(struct serve *);
 /* Somebody leads it or stands for it, here or elsewhere, or it has a section of its own. */
 bool serve_is_used(const struct serve *, const struct leadership *);
-/* Nobody has used it for `forget-after`, as seen here, or a client said so: status no longer lists it. Once somebody uses it,
- * it is no longer forgotten. */
+/* Nobody has used it for `forget-after` (for a second, while places are scarce), as seen here, or a client said so: status no
+ * longer lists it. Once somebody uses it, it is no longer forgotten. */
 bool serve_is_forgotten(struct serve *, const struct leadership *);
 /* A client said so. Drops it now or, if it cannot be dropped yet, later: then `o` stays valid. False: it is used. */
 bool serve_forget(struct serve *, struct leadership *);

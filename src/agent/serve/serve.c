@@ -25,6 +25,7 @@ struct leadership *serve_leadership(struct serve *serve, struct host_group *grou
     if (!o) return NULL;
     change_list_change(&serve->change_list, o->number);
     (void)serve_meet(serve, o);
+    serve_count_groups(serve);
     return o;
 }
 
@@ -117,18 +118,12 @@ static bool note_leader(struct serve *serve, struct leadership *o)
     return true;
 }
 
-/* A process that the guardian cannot watch counts too. */
-uint32_t serve_work(const struct connection *c)
-{
-    return c->work ? c->work : CLIENT_BLIND;
-}
-
 static void on_tenure(void *context, void *client, struct leadership *o)
 {
     struct serve *serve = context;
     const struct connection *c = client;
     guardian_client_let_go(serve->guardian, o->tenure->work, o->group);
-    o->tenure->work = c ? serve_work(c) : CLIENT_NONE;
+    o->tenure->work = c ? c->work : CLIENT_NONE;
     guardian_client_hold(serve->guardian, o->tenure->work, o->group, o->tenure->token);
 }
 
