@@ -49,6 +49,7 @@ static void is_a_set(void **state)
     }
     for (uint32_t at = 0; at < NUMBER_SET_END; at++) number_set_remove(&set, at);
     assert_null(set.pages); /* empty: it takes no memory */
+    assert_false(number_set_has(&set, 7));
     assert_int_equal(number_set_next(&set, 0), NUMBER_SET_NONE);
     assert_true(number_set_add(&set, NUMBER_SET_END - 1));
     assert_int_equal(number_set_next(&set, 0), NUMBER_SET_END - 1);
