@@ -18,14 +18,14 @@ store_start() {
     for i in 0 1 2; do etcd_run "$i"; done
     until etcd_is_well; do sleep 0.1; done
 }
-store_stop() { kill -KILL "${etcd_pids[@]}" && wait "${etcd_pids[@]}"; }
+store_stop() { end_process "${etcd_pids[@]}"; }
 store_kill_leader() {
     local i
     for i in 0 1 2; do
         ETCDCTL_API=3 etcdctl --endpoints "$(etcd_client "$i")" endpoint status -w fields 2> /dev/null |
             awk '/"MemberID"/ { id = $3 } /"Leader"/ { leader = $3 } END { exit !(id && id == leader) }' || continue
         etcd_killed=$i
-        kill -KILL "${etcd_pids[i]}"
+        end_process "${etcd_pids[i]}"
         return
     done
 }

@@ -25,10 +25,9 @@ store_start() {
     kubernetes_api
     until kubernetes_is_ready; do sleep 0.1; done
 }
-store_stop() { kill -KILL "$kubernetes_pid" "$kubernetes_etcd" && wait "$kubernetes_pid" "$kubernetes_etcd"; }
+store_stop() { end_process "$kubernetes_pid" "$kubernetes_etcd"; }
 store_kill_leader() { # there is one API server: it is started again at once, which takes it some seconds
-    kill -KILL "$kubernetes_pid"
-    wait "$kubernetes_pid" || true
+    end_process "$kubernetes_pid"
     kubernetes_api
 }
 store_heal() { until kubernetes_is_ready; do sleep 0.1; done; }

@@ -36,13 +36,13 @@ store_start() {
         own_clients+=("Curator LeaderSelector")
     }
 }
-store_stop() { kill -KILL "${zookeeper_pids[@]}" && wait "${zookeeper_pids[@]}"; }
+store_stop() { end_process "${zookeeper_pids[@]}"; }
 store_kill_leader() {
     local i
     for i in 0 1 2; do
         [ "$(zookeeper_mode "$i")" = leader ] || continue
         zookeeper_killed=$i
-        kill -KILL "${zookeeper_pids[i]}"
+        end_process "${zookeeper_pids[i]}"
         return
     done
 }

@@ -162,6 +162,8 @@ static void before_waiting(uv_prepare_t *handle)
     agent_watch_peers(agent, now);
     write_history(agent, now);
     serve_settle(agent->serve, now);
+    const uint64_t untold = serve_tell(agent->serve, now);
+    if (untold < next) next = untold;
     agent_watch_names(agent, now);
     look_at_clock(agent, now);
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);

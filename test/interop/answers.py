@@ -1,7 +1,9 @@
 """Asks an API server of Kubernetes the same questions about Leases, and prints its answers without what differs by nature: names of
 users, times, numbers that the server chooses. The in-tree server is as good as its lines are those of the real one.
 
-    answers.py SERVER CA TOKEN TOKEN-OF-ONE-WHO-MAY-ONLY-READ
+    answers.py SERVER CA TOKEN TOKEN-OF-ONE-WHO-MAY-ONLY-READ [old]
+
+`old`: only what becomes of a watch from a version that the store has compacted away. `root` is the token of one who may do all.
 """
 import http.client
 import json
@@ -12,7 +14,7 @@ import threading
 import time
 import urllib.parse
 
-server, ca, token, reader = sys.argv[1:]
+server, ca, token, reader = sys.argv[1:5]
 place = urllib.parse.urlsplit(server)
 BASE = "/apis/coordination.k8s.io/v1/namespaces/"
 LEASES = BASE + "shop/leases"
@@ -50,6 +52,7 @@ def lease(name, version=None, uid=None, annotations=None, **spec):
 
 def plain(message):
     """Without what a server may say in its own words: names of Go's types, positions, users."""
+    message = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UID", message)
     message = re.sub(r"[Uu]ser \"[^\"]*\"", 'User "X"', message)
     return re.sub(r"\d{2,}", "N", message)
 
@@ -116,13 +119,15 @@ def watch(query, seconds=6):
 def main():
     ask("no such Lease", "GET", LEASES + "/none")
     ask("an update of none", "PUT", LEASES + "/none", lease("none", 1, holderIdentity="x"))
+    ask("the end of that", "DELETE", LEASES + "/none")
     ask("the end of none", "DELETE", LEASES + "/none")
+    ask("an update of none, with the uid of one that was", "PUT", LEASES + "/none", lease("none", 1, uid="0f0e5a8c-6f52-4a58-9a62-5a0a0f7e3f11", holderIdentity="x"))
     made = ask("a new one", "POST", LEASES, lease("one"))
     ask("the same again", "POST", LEASES, lease("one"))
     ask("a new one with a version", "POST", LEASES, lease("two", 1))
-    ask("a new one in no namespace", "POST", BASE + "none/leases", {**lease("one"), "metadata": {"name": "one"}})
-    ask("one of no namespace", "GET", BASE + "none/leases/one")
-    ask("a list of no namespace", "GET", BASE + "none/leases")
+    ask("a new one in no namespace", "POST", BASE + "none/leases", {**lease("one"), "metadata": {"name": "one"}}, who="root")
+    ask("one of no namespace", "GET", BASE + "none/leases/one", who="root")
+    ask("a list of no namespace", "GET", BASE + "none/leases", who="root")
     first = version_of(made)
     held = ask("held", "PUT", LEASES + "/one", lease("one", first, holderIdentity="me", leaseDurationSeconds=15, acquireTime=TIME, renewTime=TIME,
                                                      leaseTransitions=0, annotations={"elector/token": "7", "elector/acquired": TIME}))
@@ -147,7 +152,7 @@ def main():
     ask("a body of another type", "POST", LEASES, b"x", kind="text/plain")
     ask("an answer of another type", "GET", LEASES + "/one", accept="text/html")
     ask("a method that nobody has", "POST", LEASES + "/one", lease("one"))
-    ask("a resource that nobody has", "GET", BASE + "shop/none")
+    ask("a resource that nobody has", "GET", BASE + "shop/none", who="root")
     ask("nobody", "GET", LEASES + "/one", who="wrong-token")
     ask("a reader reads", "GET", LEASES + "/one", who=reader)
     ask("a reader writes", "PUT", LEASES + "/one", lease("one", now, holderIdentity="you"), who=reader)
@@ -175,9 +180,13 @@ def main():
     print("the versions of a Lease rise:", int(first) < int(now) < int(version_of(free)) < int(version_of(last)))
     again = ask("made anew", "POST", LEASES, lease("one"))
     print("its uid is", "another" if again["metadata"]["uid"] != made["metadata"]["uid"] else "the same", "and its version", "higher" if int(version_of(again)) > int(version_of(last)) else "not higher")
-    print("watched from a version that is too old:", " / ".join(watch("watch=true&resourceVersion=1&timeoutSeconds=2")))
+    print("watched from the first version:", " / ".join(watch(f"watch=true&resourceVersion={first}&timeoutSeconds=2")))
     print("watched without a version that is a number:", " / ".join(watch("watch=true&resourceVersion=x&timeoutSeconds=2")))
     del gone
 
 
-main()
+if sys.argv[5:] == ["old"]:
+    print("watched from a version that is too old:", " / ".join(watch("watch=true&resourceVersion=5&timeoutSeconds=2")))
+    ask("a list", "GET", LEASES)
+else:
+    main()

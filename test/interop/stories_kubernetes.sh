@@ -11,15 +11,26 @@ story_real_same_answers() { # the in-tree API server is as good as these
     kube_start
     kube_users "good-token shop $kube_rights" "other-token shop get,list,watch" "root admin $kube_rights"
     await 30 "the reader may read" reader_reads
-    python3 test/interop/answers.py "https://$(kube_at):$kube_port" "$dir/ca.crt" good-token other-token > "$dir/real.answers" 2> "$dir/answers.log" ||
-        fail "the real one: $(tail -n 1 "$dir/answers.log")"
-    python3 test/interop/answers.py "https://$prefix.2:$kube_port" "$dir/ca.crt" good-token other-token > "$dir/ours.answers" 2> "$dir/answers.log" ||
-        fail "ours: $(tail -n 1 "$dir/answers.log")"
-    diff "$dir/real.answers" "$dir/ours.answers" > "$dir/answers.log" || fail "$(grep -c '^<' "$dir/answers.log") answers differ: $(sed -n '2p' "$dir/answers.log")"
+    same_answers
+    kube_kill # and the history that it has served is gone
+    real_ctl_etcd put other 1 > "$dir/put"
+    real_ctl_etcd compact "$(real_ctl_etcd get other -w fields | awk '/"Revision"/ { print $3 }')" > "$dir/compact"
+    kube_start
+    curl -sf "http://$prefix.2:$((kube_port + 1))/compact" > "$dir/ordered"
+    same_answers old
 }
+same_answers() { # [old]
+    local which
+    for which in "$(kube_at)" "$prefix.2"; do
+        python3 test/interop/answers.py "https://$which:$kube_port" "$dir/ca.crt" good-token other-token "$@" > "$dir/$which.answers" 2> "$dir/answers.log" ||
+            fail "$which: $(tail -n 1 "$dir/answers.log")"
+    done
+    diff "$dir/$(kube_at).answers" "$dir/$prefix.2.answers" > "$dir/answers.log" || fail "$(grep -c '^<' "$dir/answers.log") answers differ: $(sed -n '2p' "$dir/answers.log")"
+}
+real_ctl_etcd() { ETCDCTL_API=3 etcdctl --endpoints "$(real_etcd)" "$@"; }
 make_other_server() {
     mkdir "$dir/ours"
-    printf '%s\n' "good-token shop $kube_rights" "other-token shop get,list,watch" > "$dir/ours/users"
+    printf '%s\n' "good-token shop $kube_rights" "other-token shop get,list,watch" "root admin $kube_rights" > "$dir/ours/users"
     (cd "$dir" && make_certificate ca ours "$prefix.2" 1) > "$dir/openssl" 2>&1
     python3 test/engines/apiserver/server.py "$prefix.2" "$kube_port" "$dir/ours" "$dir/ours.crt" "$dir/ours.key" "$dir/ca.crt" > "$dir/ours.out" 2>&1 &
     await 30 "the in-tree API server is ready" grep -q ready "$dir/ours.out"
@@ -97,9 +108,9 @@ story_real_history_is_compacted() { # while the API server was away: watches beg
     kube_begin
     local before=$token i
     kill -STOP "$kube"
-    for i in 1 2 3 4 5; do ETCDCTL_API=3 etcdctl --endpoints "$(real_etcd)" put "other$i" "$i" > "$dir/put"; done
+    for i in 1 2 3 4 5; do real_ctl_etcd put "other$i" "$i" > "$dir/put"; done
     kube_kill
-    ETCDCTL_API=3 etcdctl --endpoints "$(real_etcd)" compact "$(ETCDCTL_API=3 etcdctl --endpoints "$(real_etcd)" get other5 -w fields | awk '/"Revision"/ { print $3 }')" > "$dir/compact"
+    real_ctl_etcd compact "$(real_ctl_etcd get other5 -w fields | awk '/"Revision"/ { print $3 }')" > "$dir/compact"
     kube_start
     kill -KILL "${runner[$leader]}"
     await_leader "$before"

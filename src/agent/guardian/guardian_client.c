@@ -22,6 +22,8 @@ enum {
     PAUSE_MOST_MS = 10000,
     STEADY_S = 10,
     GOODBYE_MS = 1000,
+    RELEASES_AFTER_MS =
+        5, /* an election does not wait for them; the guardian keeps older ones, which are also true */
     CLOSING_MAX = 8, /* more lines than this that take long to close: new work is not watched */
     LEAST_TIMEOUT_MS = 1000
 };
@@ -234,6 +236,7 @@ void guardian_client_drop(struct guardian_client *o, uint32_t work)
 
 static void renew(struct guardian_client *o, struct work *w)
 {
+    if (!o->has_unsealed) o->release_at = host_clock(o->host) + RELEASES_AFTER_MS * NS_PER_MS;
     w->unsealed = UINT64_MAX;
     o->has_unsealed = true;
 }
@@ -383,5 +386,7 @@ uint64_t guardian_client_tick(struct guardian_client *o)
         tell_patience(o);
         guardian_client_seal(o);
     }
-    return host_clock(o->host) + (o->has_unsealed ? NS_PER_MS : NS_PER_S);
+    if (!o->has_unsealed) return host_clock(o->host) + NS_PER_S;
+    const uint64_t next = host_clock(o->host) + NS_PER_MS;
+    return o->release_at > next ? o->release_at : next;
 }

@@ -37,6 +37,7 @@ struct guardian_client {
     bool has_all;          /* the guardian knows of all work: it may have obituaries */
     bool has_unsealed;     /* some work is unsealed */
     uint64_t seal_at;      /* not before: the channel was full */
+    uint64_t release_at;   /* releases not before */
     uint32_t timeout_ms;
     struct payload payload;
     uint64_t

@@ -108,5 +108,5 @@ void guardian_client_seal(struct guardian_client *o)
         anew |= UINT64_C(1) << (peer - 1);
     }
     for (uint32_t i = CLIENT_BLIND + 1; anew && i < CLIENT_WORKS_MAX; i++) o->works[i].unsealed |= anew;
-    if (anew || o->has_unsealed) seal_releases(o);
+    if (anew || (o->has_unsealed && host_clock(o->host) >= o->release_at)) seal_releases(o);
 }

@@ -322,7 +322,7 @@ static void a_slot_without_a_page_means_nothing(void **state)
 
 static void a_slot_that_there_is_not_ends_the_connection(void **state)
 {
-    static const char *const slots[] = {"131072", "-1", "\"3\"", "null"};
+    static const char *const slots[] = {"1048576", "-1", "\"3\"", "null"};
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
         char rest[40];
         open_again(deadline_page_fd(page));

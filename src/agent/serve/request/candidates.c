@@ -19,8 +19,6 @@ static bool may_campaign(const struct request *r, const char *value)
         request_refuse(r, "not-possible", "this member is a witness or an observer, and never leads");
     else if (r->from->has_ended)
         request_refuse(r, "not-possible", "a candidate must stay connected");
-    else if (r->from->campaigns == SERVE_CAMPAIGNS_MAX)
-        request_refuse(r, "too-many", "a connection is a candidate for at most 131072 groups");
     else
         return request_is_affordable(r, USER_CANDIDACIES, 1) &&
                request_is_affordable(r, USER_VALUE_BYTES, value ? strlen(value) : 0);

@@ -43,6 +43,30 @@ static void the_place_of_a_forgotten_group_goes_to_another(void **state)
     assert_non_null(serve_find_leadership(t.serve, "seen")); /* a client observes it by its name */
 }
 
+/* A hundred jobs in an hour of `forget-after`, and places for ten: none is refused. */
+static void names_do_not_run_out_within_forget_after(void **state)
+{
+    enum { PLACES = 10, MANY = PLACES - PLACES / 8, JOBS = 100 };
+    char name[16], request[80];
+    t.config.forget_after = 3600 * (el_duration)1000 * MS;
+    t.config.group_limit = PLACES;
+    const int fd = join();
+    const struct leaderships *all = &t.serve->leaderships;
+    (void)lead(fd, "kept");
+    for (unsigned job = 0; job < JOBS; job++) {
+        snprintf(name, sizeof name, "job-%u", job);
+        (void)lead(fd, name);
+        snprintf(request, sizeof request, "{\"op\":\"resign\",\"group\":\"%s\"}", name);
+        say(fd, request);
+        pass(2000);
+        serve_forget_some(t.serve, host_clock(t.host)); /* the agent calls it when it has asked to be called */
+        while (try_hear(fd)) {}
+        assert_true(leaderships_used(all) <= PLACES);
+        assert_true(job + 1 < MANY || leaderships_used(all) >= MANY - 1); /* and none is dropped before */
+    }
+    assert_non_null(serve_find_leadership(t.serve, "kept")); /* it is led */
+}
+
 static void tells_no_more_what_is_no_longer_observed(void **state)
 {
     const int fd = join(), all = join(), one = join(), later = join();
@@ -153,6 +177,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
     const struct CMUnitTest tests[] = {
         TEST(the_place_of_a_forgotten_group_goes_to_another),
+        TEST(names_do_not_run_out_within_forget_after),
         TEST(tells_no_more_what_is_no_longer_observed),
         TEST(a_client_of_many_candidacies_parts_in_portions),
         TEST(many_clients_that_go_at_once_part_in_portions),
