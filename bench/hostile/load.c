@@ -17,33 +17,47 @@ struct process {
     bool is_ours;
 };
 
-/* User, nice, system; and what another machine on the same processors has stolen. */
+/* The start of a small file; "": it cannot be read. */
+static void read_start(const char *path, char *text, size_t size)
+{
+    FILE *file = fopen(path, "re");
+    const size_t got = file ? fread(text, 1, size - 1, file) : 0;
+    if (file) fclose(file);
+    text[got] = '\0';
+}
+
+/* The fields from `first` to `last` of those that follow `at`, added up; the first is 1. */
+static uint64_t sum_of_fields(const char *at, uint32_t first, uint32_t last)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 1; i <= last && at; i++) {
+        at += strspn(at, " ");
+        if (i >= first) sum += strtoull(at, NULL, 10);
+        at = strchr(at, ' ');
+    }
+    return sum;
+}
+
+/* User, nice, system; and, as the eighth, what another machine on the same processors has stolen. */
 static uint64_t ticks_of_all(void)
 {
-    uint64_t user = 0, nice = 0, system = 0, stolen = 0;
-    FILE *file = fopen("/proc/stat", "re");
-    if (!file) return 0;
-    (void)!fscanf(file, "cpu %lu %lu %lu %*u %*u %*u %*u %lu", &user, &nice, &system, &stolen);
-    fclose(file);
-    return user + nice + system + stolen;
+    char text[1024];
+    read_start("/proc/stat", text, sizeof text);
+    const char *fields = strchr(text, ' '); /* "cpu  1 2 3 ..." */
+    return sum_of_fields(fields, 1, 3) + sum_of_fields(fields, 8, 8);
 }
 
 static bool read_process(const char *name, struct process *p)
 {
-    char path[300], line[1024];
-    uint64_t own[2], children[2];
+    char path[300], text[1024];
     snprintf(path, sizeof path, "/proc/%s/stat", name);
-    FILE *file = fopen(path, "re");
-    if (!file) return false;
-    const size_t size = fread(line, 1, sizeof line - 1, file);
-    fclose(file);
-    line[size] = '\0';
-    const char *end = strrchr(line, ')'); /* of the name, which may have spaces and brackets */
-    *p = (struct process){.pid = (int)strtol(name, NULL, 10)};
-    if (!end || sscanf(end, ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu", &p->parent, &own[0],
-                       &own[1], &children[0], &children[1]) != 5)
-        return false;
-    p->ticks = own[0] + own[1] + children[0] + children[1];
+    read_start(path, text, sizeof text);
+    const char *end =
+        strrchr(text, ')'); /* of its name, which may have spaces and brackets; then state, parent, ... */
+    if (!end) return false;
+    *p = (struct process){.pid = (int)strtol(name, NULL, 10),
+                          .parent = (int)sum_of_fields(end + 1, 2, 2),
+                          .ticks = sum_of_fields(end + 1, 12, 15)};
     return true;
 }
 

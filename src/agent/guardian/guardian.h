@@ -6,13 +6,13 @@
  * guardian.
  *
  * The guardian's side (guardian.c, process.c, alive_lock.c) may know base and confine, and nothing else: no
- * keys, no elections. The agent's side (guardian_client.c, channel.c, spawn.c) may know the host, the peers' addresses
+ * keys, no elections. The agent's side (guardian_client.c, sealed.c, channel.c, spawn.c) may know the host, the peers' addresses
  * and seal.
  * Start reading here, then:
  *   guardian.c          what a guardian knows, and what it does when the agent is dead
  *   process.c           its process: reads messages and waits for the agent's death
  *   alive_lock.h        the lock that tells of the death first
- *   guardian_client.h   the agent's side: what it knows of its clients' work, and the sealed datagrams
+ *   guardian_client.h   the agent's side: what it knows of its clients' work; sealed.c seals the datagrams
  *   channel.h           its guardian's process and the channel to it; spawn.c starts one
  *
  * Agent and guardian have a pair of SOCK_SEQPACKET sockets, the channel. A message is a struct

@@ -1,6 +1,6 @@
 /* See guardian_client.h. */
 #define _GNU_SOURCE
-#include "agent/guardian/guardian_client.h"
+#include "agent/guardian/internal.h"
 
 #include <poll.h>
 #include <stdatomic.h>
@@ -11,14 +11,12 @@
 #include <unistd.h>
 
 #include "agent/guardian/alive_lock.h"
-#include "agent/guardian/channel.h"
 #include "agent/peer/udp.h"
 #include "base/clock.h"
 #include "base/closer.h"
 #include "base/kernel/memfd.h"
 #include "base/log/log.h"
 
-static const uint64_t NOT_TAKEN = UINT64_MAX; /* no session has this number */
 enum {
     PAUSE_FIRST_MS = 100,
     PAUSE_MOST_MS = 10000,
@@ -26,59 +24,11 @@ enum {
     GOODBYE_MS = 1000,
     RELEASES_AFTER_MS =
         5, /* an election does not wait for them; the guardian keeps older ones, which are also true */
-    SEALED_MOST = 1000,
-    FULL_MS = 100,       /* until a full channel is tried again */
-    SEALED_AT_ONCE = 64, /* releases in one turn of the loop: there may be thousands */
-    CLOSING_MAX = 8,     /* more lines than this that take long to close: new work is not watched */
+    CLOSING_MAX = 8, /* more lines than this that take long to close: new work is not watched */
     LEAST_TIMEOUT_MS = 1000
 };
 
-_Static_assert((int)CONFIG_MEMBERS_MAX <= (int)GUARDIAN_PEERS_MAX, "an obituary for each peer");
-_Static_assert((int)CLIENT_GROUPS_MAX * 29 + (int)PAYLOAD_HEAD <= (int)SEAL_PAYLOAD_MAX, "releases fit");
-_Static_assert((int)SEAL_DATAGRAM_MAX <= (int)GUARDIAN_DATAGRAM_MAX, "whatever its size");
-
-struct work {
-    enum guardian_kind kind;
-    int fd;
-    int connection; /* of its client, borrowed; -1: none */
-    uint32_t holds;
-    bool is_used, stands;
-    bool is_dropped;   /* the guardian hears of it about 1 s later */
-    bool is_told;      /* to the guardian that runs */
-    bool is_blind;     /* it was told as one that cannot be watched */
-    uint64_t unsealed; /* peers whose release of it is to be sealed anew, a bit each */
-    uint32_t tenure_count;
-    struct host_tenure tenures[CLIENT_GROUPS_MAX];
-};
-
 static const struct work no_work = {.fd = -1, .connection = -1};
-
-struct guardian_client {
-    uv_loop_t *loop;
-    const struct config *config;
-    struct host *host;
-    struct seal *seal;
-    const char *program;
-    struct work works[CLIENT_WORKS_MAX]; /* by number */
-    uint64_t tidy_at;                    /* when to forget dropped work; UINT64_MAX: there is none */
-    int page_fd;                         /* -1: there is none */
-    struct guardian_page *page;          /* NULL: the guardian counts all work as held */
-
-    struct guardian_channel channel;
-    uint64_t started_at, start_at, pause_ms;
-    uint64_t told_full_at; /* 0: never */
-    bool is_armed;         /* the log says that it has an obituary for a peer */
-    bool has_all;          /* the guardian knows of all work: it may have obituaries */
-    bool has_unsealed;     /* some work is unsealed */
-    uint64_t seal_at;      /* not before: the channel was full */
-    uint64_t release_at;   /* releases not before */
-    uint32_t timeout_ms;
-    struct payload payload;
-    uint64_t
-        sealed_by[CONFIG_MEMBERS_MAX]; /* the session of its obituary; 0: the guardian has none for that peer */
-    uint32_t sealed_since
-        [CONFIG_MEMBERS_MAX]; /* releases since; after 1000 a peer would drop the obituary as too old */
-};
 
 /* ---- Start and end of a guardian ---- */
 
@@ -350,101 +300,7 @@ static void tell_all_work(struct guardian_client *o)
     o->has_all = has_all;
 }
 
-/* ---- Obituaries ---- */
-
-static bool payload_has_changed(struct guardian_client *o)
-{
-    static struct payload fresh;
-    if (!host_obituary(o->host, &fresh)) fresh.size = 0;
-    if (fresh.size == o->payload.size && memcmp(fresh.bytes, o->payload.bytes, fresh.size) == 0) return false;
-    o->payload = fresh;
-    return true;
-}
-
-static bool hand_over(struct guardian_client *o, const struct guardian_message *m)
-{
-    const bool is_taken = say(o, m, -1);
-    if (!is_taken) o->seal_at = host_clock(o->host) + FULL_MS * NS_PER_MS;
-    return is_taken;
-}
-
-/* An obituary that does not fit into the channel is sealed again the next time. */
-static void seal_for(struct guardian_client *o, el_node peer, uint64_t session)
-{
-    struct guardian_message m = {.kind = GUARDIAN_OBITUARY, .number = peer};
-    if (session && o->payload.size)
-        m.size = (uint32_t)seal_obituary(o->seal, host_clock(o->host), peer, o->payload.bytes, o->payload.size,
-                                         m.datagram);
-    m.address = o->config->members[peer - 1].address;
-    o->sealed_since[peer - 1] = 0;
-    o->sealed_by[peer - 1] = !hand_over(o, &m) ? NOT_TAKEN : m.size ? session : 0;
-    if (o->is_armed || m.size == 0 || o->sealed_by[peer - 1] == NOT_TAKEN) return;
-    o->is_armed = true;
-    log_event(LOG_INFO_LEVEL, NULL, "guarded by process %d: when this agent dies, peers hear of it",
-              (int)o->channel.pid);
-}
-
-/* A candidate promises us nothing: voters tell it when we are gone. */
-static bool must_hear(const struct guardian_client *o, el_node peer)
-{
-    const el_node self = o->config->self;
-    return peer != self && config_talks(o->config, self, peer) && !config_is_candidate(o->config, peer);
-}
-
-/* Until the guardian reads this release it keeps the older one, which is also true. */
-static void seal_release(struct guardian_client *o, el_node peer, uint32_t work, const struct payload *payload)
-{
-    struct guardian_message m = {.kind = GUARDIAN_RELEASE, .number = work, .peer = peer};
-    m.address = o->config->members[peer - 1].address;
-    if (payload->size)
-        m.size = (uint32_t)seal_obituary(o->seal, host_clock(o->host), peer, payload->bytes, payload->size,
-                                         m.datagram);
-    if (!hand_over(o, &m) || ++o->sealed_since[peer - 1] == SEALED_MOST) o->sealed_by[peer - 1] = NOT_TAKEN;
-}
-
-/* A work that holds nothing needs none: a message would wake the guardian while a successor waits. */
-static uint64_t peers_to_seal_for(const struct guardian_client *o, const struct work *w)
-{
-    uint64_t peers = 0;
-    for (el_node peer = 1; w->is_told && w->tenure_count && peer <= o->config->member_count; peer++)
-        if (must_hear(o, peer)) peers |= UINT64_C(1) << (peer - 1);
-    return w->unsealed & peers;
-}
-
-/* The rest follows in the next turns. */
-static void seal_releases(struct guardian_client *o)
-{
-    static struct payload payload;
-    uint32_t left = SEALED_AT_ONCE;
-    for (uint32_t i = CLIENT_BLIND + 1; i < CLIENT_WORKS_MAX && left > 0; i++) {
-        struct work *w = &o->works[i];
-        w->unsealed = peers_to_seal_for(o, w);
-        if (!w->unsealed) continue;
-        if (!host_death_releases(o->host, w->tenures, w->tenure_count, &payload)) payload.size = 0;
-        for (; w->unsealed && left > 0; left--) {
-            const el_node peer = 1 + (el_node)__builtin_ctzll(w->unsealed);
-            w->unsealed &= w->unsealed - 1;
-            seal_release(o, peer, i, &payload);
-        }
-    }
-    o->has_unsealed = left == 0;
-}
-
-static void seal_for_all(struct guardian_client *o)
-{
-    if (host_clock(o->host) < o->seal_at) return;
-    const bool is_other = payload_has_changed(o);
-    uint64_t anew = 0; /* a bit for each peer */
-    for (el_node peer = 1; peer <= o->config->member_count; peer++) {
-        if (!must_hear(o, peer)) continue;
-        const uint64_t session = o->payload.size ? seal_in_use(o->seal, host_clock(o->host), peer) : 0;
-        if (!is_other && session == o->sealed_by[peer - 1]) continue;
-        seal_for(o, peer, session);
-        anew |= UINT64_C(1) << (peer - 1);
-    }
-    for (uint32_t i = CLIENT_BLIND + 1; anew && i < CLIENT_WORKS_MAX; i++) o->works[i].unsealed |= anew;
-    if (anew || (o->has_unsealed && host_clock(o->host) >= o->release_at)) seal_releases(o);
-}
+/* ---- All of it ---- */
 
 static void tell_patience(struct guardian_client *o)
 {
@@ -454,8 +310,6 @@ static void tell_patience(struct guardian_client *o)
     struct guardian_message m = {.kind = GUARDIAN_TIMEOUT, .number = timeout_ms};
     if (timeout_ms != o->timeout_ms && say(o, &m, -1)) o->timeout_ms = timeout_ms;
 }
-
-/* ---- All of it ---- */
 
 static void say_goodbye(struct guardian_client *o)
 {
@@ -530,7 +384,7 @@ uint64_t guardian_client_tick(struct guardian_client *o)
     if (!o->has_all) tell_all_work(o);
     if (o->channel.pid && o->has_all) {
         tell_patience(o);
-        seal_for_all(o);
+        guardian_client_seal(o);
     }
     if (!o->has_unsealed) return host_clock(o->host) + NS_PER_S;
     const uint64_t next = host_clock(o->host) + NS_PER_MS;

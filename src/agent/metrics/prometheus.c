@@ -172,8 +172,8 @@ static void write_server(const struct metrics *metrics, const struct metrics_gau
     write_gauge(out, "elector_groups_led", "Groups whose leader is known to this agent.", metrics->led);
     write_gauge(out, "elector_groups_waiting", "Groups with a candidate here, but without a leader.",
                 gauges->unled_wanted);
-    write_gauge(out, "elector_offices_held", "Groups that this member leads.", metrics->led_here);
-    write_gauge(out, "elector_client_sessions", "Clients connected to the agent's socket.", gauges->clients);
+    write_gauge(out, "elector_groups_led_here", "Groups that this member leads.", metrics->led_here);
+    write_gauge(out, "elector_client_connections", "Clients connected to the agent's socket.", gauges->clients);
     metrics_write_head(out, "elector_failover_seconds", "histogram",
                        "From the loss of a leader to the next one, as seen here.");
     write_histogram(out, "elector_failover_seconds", "", &metrics->failovers);

@@ -194,7 +194,7 @@ void serve_release(struct serve *);    /* the loop has closed a handle */
 
 /* accept.c */
 bool serve_listen(struct serve *, char *text, size_t size); /* false: `text` says why */
-int serve_process_of(int fd); /* a pidfd of the client; -1: there is none */
+int serve_process_of(int fd);                               /* a pidfd of the client; -1: there is none */
 void serve_on_connect(uv_poll_t *, int status, int events);
 bool serve_accept(struct serve *, int fd); /* serves this client, and owns the socket. False: it is closed */
 /* Whether this user gets another connection. Otherwise `text` says why not. */

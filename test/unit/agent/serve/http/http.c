@@ -226,13 +226,13 @@ static void counts_who_leads(void **state)
     (void)lead(fd, "g");
     (void)lead(fd, "h");
     expect_metric("elector_server_is_leader 1");
-    expect_metric("elector_offices_held 2");
+    expect_metric("elector_groups_led_here 2");
     expect_metric("elector_server_leader_changes_seen_total 2");
-    expect_metric("elector_client_sessions 1");
+    expect_metric("elector_client_connections 1");
     expect_metric("elector_group_is_leader{group=\"g\"} 1");
     expect_metric("elector_group_candidates{group=\"g\"} 1");
     hang_up(fd);
-    expect_metric("elector_offices_held 0");
+    expect_metric("elector_groups_led_here 0");
     expect_metric("elector_groups_led 0");
     expect_metric("elector_groups_waiting 0");
     expect_metric("elector_server_has_leader 1");
