@@ -11,10 +11,8 @@ const words = (text) => text.replace(/\s+/g, ' ').replace(/µs|us/g, 'us');
 export const failures = {
   // The fifth task of a first-time user: find out from the live page why leadership moved.
   async tells_why_leadership_moved(browser, cluster) {
-    await stand(cluster);
-    const watcher = 'b', live = await browser.open(cluster.origin(watcher));
+    const leader = await stand(cluster), watcher = 'b', live = await browser.open(cluster.origin(watcher));
     await live.says('#pulse', /Live/);
-    const leader = await stand(cluster);
     await cluster.kill(`${leader}-work`);
     await live.says('#changes', new RegExp(`work is led by [^${leader}]`));
     const next = await cluster.leader(watcher, 'work');
@@ -37,11 +35,7 @@ export const failures = {
   async shows_a_killed_agent_and_its_return(browser, cluster) {
     const watcher = other(await stand(cluster)), live = await browser.open(cluster.origin(watcher));
     await live.says('#pulse', /Live/);
-    const leader = await until(async () => { // on a busy machine it may have moved to the watcher meanwhile
-      const found = await stand(cluster);
-      if (found === watcher) cluster.ask(watcher, 'transfer', 'work', '--to', other(watcher));
-      return found !== watcher && found;
-    }, 'another than the watcher leads');
+    const leader = await stand(cluster);
     const rowOf = async (name) => (await live.cells('#matrix tbody')).find(([listener]) => listener === name);
     await until(async () => (await rowOf(leader)).filter((text) => text === '✓ heard').length === 2, 'the leader has told whom it hears');
     await cluster.kill(leader);
@@ -52,8 +46,7 @@ export const failures = {
     const third = ['a', 'b', 'c'].find((name) => name !== watcher && name !== leader);
     await until(async () => (await rowOf(third)).includes('✕ silent'), 'the third one tells that the killed one is silent');
     expect((await rowOf(leader)).filter((text) => text === '✓ heard?').length, 2, 'what the killed one said last is marked as old');
-    await live.says('#head', /^work: \w leads/);
-    expect((await live.text('#head')).includes(`${leader} leads`), false, 'another leads');
+    await live.says('#head', new RegExp(`^work: [^${leader}] leads`), 'another leads');
     await until(async () => (await cluster.get(watcher, '/overview')).failovers.counts.some((one) => one > 0), 'a failover is counted');
     await live.says('#failovers', /failover.* since this agent started/);
     await live.shot('killed', true);
@@ -92,7 +85,7 @@ export const failures = {
     await live.shot('gone', true);
     await live.hear('without its agent');
     await cluster.startAgent('c');
-    await live.page.click('#retry');
+    await live.page.locator('#retry').evaluate((button) => button.click()); // it may be disabled: the page asks by itself, too
     await live.says('#state', /c hears .* It was restarted at/);
     await live.says('#pulse', /Live/);
     await standAgain(cluster, 'c');
@@ -134,7 +127,7 @@ export const failures = {
     }
     expect(await opened.page.evaluate(() => window.lab.probe().leaders), [number], 'the heir leads, and nobody beside it');
     await opened.page.click('text="Why?"');
-    expectMatch(await opened.text('.menu'), new RegExp(`${number} LEADS`), 'why');
+    expectMatch(await opened.text('.menu'), new RegExp(`CRASHES.* ${number} LEADS`), 'why: the chain from the death to the heir');
     await opened.shot('recording');
     await opened.finish();
   },

@@ -138,6 +138,28 @@ export const uses = {
     await live.finish();
   },
 
+  // Members as an agent with candidates tells them, and one that speaks another version.
+  async only_who_counts_is_counted(browser, cluster) {
+    await stand(cluster);
+    const others = [{ name: 'd', role: 'candidate', reachable: null, heard_ms: null }, { name: 'e', role: 'candidate', reachable: false, heard_ms: 9000 },
+      { name: 'f', role: 'observer', reachable: false, heard_ms: null }, { name: 'g', role: 'witness', reachable: true, heard_ms: 10, speaks: '3', hears: ['a', 'b', 'c'] }];
+    const live = await browser.open(cluster.origin('b'), '', {}, (page) => page.route('**/overview', async (route) => {
+      const answer = await route.fetch(), told = await answer.json();
+      others.forEach((one, i) => told.members.push({ id: 4 + i, address: '127.0.0.1:1', ...one }));
+      await route.fulfill({ response: answer, json: told });
+    }));
+    await live.says('#state', /^✓ b hears 3 of 4 votes\./);
+    const warnings = await live.text('#warning-list');
+    expectMatch(warnings, /! member e127\.0\.0\.1:1, not heard for 9\.00 s/, 'a silent candidate takes no vote with it');
+    expectMatch(warnings, /! member f127\.0\.0\.1:1, never heard/, 'nor does an observer');
+    expectMatch(warnings, /✕ member g127\.0\.0\.1:1, it does not count: it speaks version 3/, 'another version');
+    expect(/member d/.test(warnings), false, 'a warning of one whom this agent does not ask');
+    const rows = await live.cells('#matrix tbody');
+    expect(rows[3].slice(4).join(), ',–,–,?', 'a candidate hears those that vote');
+    await live.hear('with candidates');
+    await live.finish();
+  },
+
   async the_policy_lets_nothing_else_run(browser, cluster) {
     const answer = await fetch(`${cluster.origin('a')}/`), policy = answer.headers.get('content-security-policy');
     expectMatch(policy, /^default-src 'none'; script-src 'sha256-[^' ]+'; style-src 'sha256-[^' ]+'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/, 'the policy');

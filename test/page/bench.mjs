@@ -20,7 +20,7 @@ export class Browser {
   }
 
   /** A page of its own, which fails the test if a script fails or anything but the page is loaded. */
-  async open(fragment = '', options = {}, address = pathToFileURL(resolve(join(process.env.SCRATCH, 'lab.html'))).href) {
+  async open(fragment = '', options = {}, address = pathToFileURL(resolve(join(process.env.SCRATCH, 'lab.html'))).href, prepare = async () => {}) {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
     const page = await context.newPage();
     page.problems = [];
@@ -30,6 +30,7 @@ export class Browser {
       const url = request.url();
       if (!url.startsWith(address) && !url.startsWith('blob:') && !url.startsWith('data:')) page.problems.push(`loads ${url}`);
     });
+    page.prepared = await prepare(page);
     await page.goto(address + fragment);
     await page.waitForSelector('html[data-ready=yes]');
     page.probe = () => page.evaluate(() => window.lab.probe());
@@ -58,12 +59,12 @@ export function expectMatch(text, pattern, what) {
   if (!pattern.test(text ?? '')) throw new Error(`${what}: '${text}' does not match ${pattern}`);
 }
 
-/** Waits until the page's probe satisfies the test; at most ten seconds. */
+/** Waits until the page's probe satisfies the test, on a busy machine, too. */
 export async function until(page, test, what) {
-  for (let i = 0; i < 200; i++) {
+  for (const end = Date.now() + 30_000; Date.now() < end;) {
     const probe = await page.probe();
     if (test(probe)) return probe;
     await page.waitForTimeout(50);
   }
-  throw new Error(`not within ten seconds: ${what}`);
+  throw new Error(`not in time: ${what}`);
 }

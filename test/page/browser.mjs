@@ -1,18 +1,18 @@
 // What people do with the page, in a real browser. Each test is a sentence; screenshots are for people to look at.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { expect, expectMatch, shots, until } from './bench.mjs';
 import { tasks } from './tasks.mjs';
 
 const elector = process.env.ELECTOR;
-const scratch = (name) => join(process.env.SCRATCH, name);
+export const scratch = (name) => join(process.env.SCRATCH, name);
 const axeSource = readFileSync(createRequire(resolve('web/package.json')).resolve('axe-core/axe.min.js'), 'utf8');
 const shot = (page, name) => page.screenshot({ path: join(shots, `${name}.png`) });
 
-const message = (page) => page.textContent('#message span');
-const script = async (page) => (await page.probe()).text;
+export const message = (page) => page.textContent('#message span');
+export const script = async (page) => (await page.probe()).text;
 
 /** What a person hears who cannot see, or cannot use a mouse: nothing serious may be wrong. */
 async function hear(page, what) {
@@ -29,7 +29,7 @@ async function save(page, act, name) {
   return scratch(name);
 }
 
-async function exportAs(page, label, name) {
+export async function exportAs(page, label, name) {
   await page.click('#export');
   return save(page, () => page.click(`.menu >> text="${label}"`), name);
 }
@@ -372,27 +372,5 @@ export const browserTests = {
       await new Promise((done) => server.once('exit', done));
     }
     expect(server.exitCode, 0, 'exit code');
-  },
-
-  async frames_per_second_are_told(browser) {
-    writeFileSync(scratch('many.scenario'), 'algorithm multicast\nnodes 16\ninitiator all\ndelay 5\n');
-    const page = await browser.open();
-    await page.setInputFiles('#file', scratch('many.scenario'));
-    await until(page, (probe) => probe.count === 16, 'sixteen nodes');
-    await page.selectOption('#speed', '0.25');
-    await page.click('#forward');
-    const flight = (await page.probe()).flight;
-    await page.click('#play');
-    const frames = await page.evaluate(() => new Promise((done) => {
-      let count = 0;
-      const begin = performance.now();
-      const next = () => { count++; if (performance.now() - begin < 1500) requestAnimationFrame(next); else done(count / (performance.now() - begin) * 1000); };
-      requestAnimationFrame(next);
-    }));
-    if (flight < 200) throw new Error(`only ${flight} messages under way`);
-    await shot(page, 'two-hundred');
-    const loaded = await page.evaluate(() => performance.getEntriesByName('first-frame')[0]?.startTime ?? 0);
-    console.log(`      frames   ${frames.toFixed(0)} a second with 16 nodes and ${flight} messages under way; first frame after ${loaded.toFixed(0)} ms`);
-    await page.finish();
   },
 };

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Browser } from './bench.mjs';
 import { browserTests } from './browser.mjs';
+import { controls } from './controls.mjs';
+import { opensHostileTraces } from './hostile.mjs';
 import { takePictures } from './pictures.mjs';
+import { speed } from './speed.mjs';
 import { stepping } from './stepping.mjs';
 import { collect, compareInBrowser, compareUnderNode } from './transcripts.mjs';
 
@@ -28,7 +31,8 @@ try {
     await takePictures(browser);
   } else {
     if (!only) {
-      const { Engine, Run, Scene } = await import(pathToFileURL(join(process.env.SCRATCH, 'shared.mjs')).href);
+      const bundle = (name) => import(pathToFileURL(join(process.env.SCRATCH, `${name}.mjs`)).href);
+      const { Engine, Run, Scene, ScenarioError } = await bundle('index'), { openTrace, TraceError } = await bundle('trace');
       const engine = await Engine.load(readFileSync(join(process.env.SCRATCH, 'lab.wasm')));
       const runs = collect(engine);
       await attempt('node', () => compareUnderNode(engine, runs));
@@ -39,8 +43,9 @@ try {
         console.log('ok    chromium the same runs, the same bytes');
       });
       await attempt('stepping', () => stepping(engine, Run, Scene));
+      await attempt('hostile', () => opensHostileTraces(engine, { Run, Scene, ScenarioError, openTrace, TraceError }, runs));
     }
-    const chosen = Object.entries(browserTests).filter(([name]) => !only || name.includes(only));
+    const chosen = Object.entries({ ...browserTests, ...controls, ...speed }).filter(([name]) => !only || name.includes(only));
     let passed = 0;
     for (const [name, test] of chosen) if (await attempt(name, () => test(browser))) passed++;
     console.log(`browser: ${passed} of ${chosen.length} passed`);

@@ -34,5 +34,7 @@ else
 fi
 "$ELECTOR" lab --write - | cmp - web/built/lab.html # the program has that very page
 
-web/node_modules/.bin/esbuild web/shared/index.ts --bundle --format=esm --outfile="$scratch/shared.mjs" --log-level=warning
+for part in shared/index lab/trace; do
+    web/node_modules/.bin/esbuild "web/$part.ts" --bundle --format=esm --outfile="$scratch/${part#*/}.mjs" --log-level=warning
+done
 node test/page/main.mjs "$@"

@@ -9,7 +9,7 @@ const randomRuns = Number(process.env.ELECTOR_PAGE_RUNS ?? 1000);
 const batch = 250;
 
 /** Any generator would do; this one gives the same runs each time. */
-function dice(seed) {
+export function dice(seed) {
   let state = seed >>> 0;
   return (below) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

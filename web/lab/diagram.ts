@@ -33,6 +33,8 @@ export class Diagram {
     }, { passive: false });
   }
 
+  settle(): void { this.canvas.fit(); }
+
   private get unit(): number { return this.run.about.delayMax || this.run.about.unit; }
   private get width(): number { return Math.max(100, this.canvas.width - left - 12); }
 

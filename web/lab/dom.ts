@@ -41,22 +41,24 @@ export class Canvas {
   width = 0;
   height = 0;
 
-  constructor(host: HTMLElement, resized: () => void) {
+  constructor(private readonly host: HTMLElement, resized: () => void) {
     const context = this.element.getContext('2d');
     if (!context) throw new Error('this browser draws no canvas');
     this.context = context;
     host.append(this.element);
-    new ResizeObserver(() => { this.fit(host); resized(); }).observe(host);
-    this.fit(host);
+    new ResizeObserver(() => { if (this.fit()) resized(); }).observe(host);
   }
 
-  private fit(host: HTMLElement): void {
-    const scale = Math.min(window.devicePixelRatio || 1, 2);
-    this.width = host.clientWidth;
-    this.height = host.clientHeight;
+  /** To the size of its host; true if that has changed. A canvas that is fitted is empty. */
+  fit(): boolean {
+    const { clientWidth, clientHeight } = this.host, scale = Math.min(window.devicePixelRatio || 1, 2);
+    if (clientWidth === this.width && clientHeight === this.height) return false;
+    this.width = clientWidth;
+    this.height = clientHeight;
     this.element.width = Math.round(this.width * scale);
     this.element.height = Math.round(this.height * scale);
     this.context.setTransform(scale, 0, 0, scale, 0, 0);
+    return true;
   }
 
   at(event: PointerEvent | MouseEvent): [number, number] {

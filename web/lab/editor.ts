@@ -35,10 +35,11 @@ export class Editor {
     say(this.error, '');
   }
 
-  /** The mistake, with the cursor in its line; the text stays as it was typed. */
+  /** The mistake, with the cursor in its line. Text that was typed stays, also if the mistake is in a file or a link. */
   complain(text: string, mistake: string): void {
-    this.area.value = text;
     say(this.error, mistake);
+    if (this.area.value !== this.clean && this.area.value !== text) return;
+    this.area.value = text;
     const line = Number(/:(\d+):\d+:/.exec(mistake)?.[1] ?? 0);
     if (line === 0) return;
     const lines = text.split('\n'), start = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0);

@@ -1,6 +1,5 @@
 // The laboratory: one script, one run or two, one clock, and the views of them. Everything below is wiring; start with `show`.
 import { Engine, RawRun, ScenarioError } from '../shared/engine';
-import { What, Role } from '../shared/records';
 import { Run } from '../shared/run';
 import { Scene } from '../shared/scene';
 import { Clock, speeds } from './clock';
@@ -11,13 +10,16 @@ import { asScenario, download, exportPicture, exportRun } from './exports';
 import { Facts } from './facts';
 import { Ink, readInk } from './ink';
 import { Deed, carryOut, heal, linkMenu, momentAfter, momentText, nodeMenu, partition } from './interfere';
+import { openHelp } from './help';
 import { LinkError, Place, readLink, writeLink } from './link';
+import { drawMarks } from './marks';
 import { Item, closeMenu, menuIsOpen, openMenu } from './menu';
 import { forAlgorithm, storyOf, valueOf, valuesOf } from './script';
 import { Setup, algorithmOptions } from './setup';
 import { Stage } from './stage';
 import { Stories, StoryList, titleOf } from './stories';
-import { TraceError, looksLikeTrace, openTrace } from './trace';
+import { wireTabs } from './tabs';
+import { TraceError, looksLikeRecording, looksLikeTrace, openTrace } from './trace';
 import { captionAt, whyOf } from './words';
 
 const firstStory = 'ring/six-n3-starts';
@@ -45,7 +47,7 @@ class Lab {
   private readonly editor: Editor;
 
   constructor(private readonly engine: Engine, private readonly stories: Stories) {
-    this.list = new StoryList(find('stories'), stories, (name) => this.tell(name));
+    this.list = new StoryList(find('stories'), stories, (name) => this.go(this.stories[name], name));
     this.setup = new Setup(find('setup'), engine.catalogue, (text, isNew) => this.change(text, 0, isNew ? undefined : this.story));
     this.editor = new Editor(find('script'), {
       apply: (text) => this.change(text, this.clock?.time ?? 0, this.story),
@@ -54,7 +56,7 @@ class Lab {
     this.wireHeader();
     this.wireDeck();
     this.wireKeys();
-    this.wireTabs();
+    wireTabs(['stories', 'setup', 'script']);
     const frame = (now: number) => { this.frame(now); requestAnimationFrame(frame); };
     requestAnimationFrame(frame);
   }
@@ -74,52 +76,62 @@ class Lab {
       mistake = error.message;
       place = { embed: place.embed };
     }
+    if (mistake && this.panes.length > 0) return this.complain(`${mistake}. The run below is as it was.`);
+    const compared = this.compared, name = place.story ?? firstStory;
+    this.compareWith(place.compare ?? '');
+    const shown = place.scenario !== undefined ? this.go(place.scenario, undefined, 'permalink') : this.go(this.stories[name], name);
+    if (!shown && this.panes.length > 0) return this.compareWith(compared);
     document.body.classList.toggle('embed', place.embed);
-    this.compared = place.compare ?? '';
-    find<HTMLSelectElement>('compare').value = this.compared;
-    const name = place.story ?? firstStory;
-    const shown = place.scenario !== undefined ? this.show(place.scenario, undefined, 0, 'permalink') : this.show(this.stories[name], name, 0);
-    if (!shown && this.panes.length === 0) {
+    if (!shown) {
       mistake ||= find('message').querySelector('span')?.textContent ?? '';
-      this.show(this.stories[firstStory], firstStory, 0);
+      this.go(this.stories[firstStory], firstStory);
     }
     if (mistake) this.complain(mistake);
     if (place.at !== undefined && this.clock) this.clock.seek(place.at * (this.run?.about.inUnits ? this.run.about.unit : 1e6));
   }
 
+  private compareWith(name: string): void {
+    this.compared = find<HTMLSelectElement>('compare').value = name;
+  }
+
   private get run(): Run | undefined { return this.panes[0]?.scene.run; }
 
-  private tell(name: string): void {
-    this.remember();
-    this.show(this.stories[name], name, 0);
+  private version(): Version {
+    return { text: this.text, story: this.story, time: this.clock?.time ?? 0 };
+  }
+
+  /** Shows another run, from its beginning. If it has a mistake, all is as it was, undo and redo too. */
+  private go(text: string, story: string | undefined, source = 'script'): boolean {
+    const before = this.version();
+    if (!this.show(text, story, 0, source)) return false;
+    this.remember(before);
+    return true;
   }
 
   /** A changed script: what was before can be had back. */
   private change(text: string, time: number, story: string | undefined): void {
-    const before: Version = { text: this.text, story: this.story, time: this.clock?.time ?? 0 };
-    if (text === this.text) return;
-    if (!this.show(text, story, time)) return;
-    this.past.push(before);
-    this.future = [];
-    this.showScript();
+    const before = this.version();
+    if ((text === this.text && !this.trace) || !this.show(text, story, time)) return;
+    this.remember(before);
   }
 
-  private remember(): void {
-    if (this.text) this.past.push({ text: this.text, story: this.story, time: this.clock?.time ?? 0 });
+  private remember(before: Version): void {
+    if (before.text) this.past.push(before);
     this.future = [];
+    this.showScript();
   }
 
   private goBack(): void {
     const version = this.past.pop();
     if (!version) return;
-    this.future.push({ text: this.text, story: this.story, time: this.clock?.time ?? 0 });
+    this.future.push(this.version());
     this.show(version.text, version.story, version.time);
   }
 
   private goForward(): void {
     const version = this.future.pop();
     if (!version) return;
-    this.past.push({ text: this.text, story: this.story, time: this.clock?.time ?? 0 });
+    this.past.push(this.version());
     this.show(version.text, version.story, version.time);
   }
 
@@ -151,12 +163,16 @@ class Lab {
     host.replaceChildren(...this.panes.map((pane) => pane.element), ...(failure ? [failure] : []));
     host.classList.toggle('two', this.compared !== '');
     find('deck').classList.toggle('two', this.compared !== '');
+    for (const { stage, diagram } of this.panes) { stage.settle(); diagram.settle(); }
     const speed = this.clock?.speed ?? 1;
     this.clock = new Clock(this.panes.map((pane) => pane.scene), () => { this.dirty = true; });
     this.clock.speed = speed;
     this.clock.seek(time);
     this.readTheme();
-    this.drawMarks();
+    if (this.run) {
+      drawMarks(this.run, this.clock.end);
+      find('when').style.minWidth = `max(92px, ${captionAt(this.run, 0, this.clock.end).time.length}ch)`; // the longest: the caption beside it stays where it is
+    }
     this.showScript();
     if (raw.description.groups) this.tellUser(`One of ${raw.description.groups} groups is shown; the transcript has all of them.`);
   }
@@ -258,25 +274,6 @@ class Lab {
     play.setAttribute('aria-label', clock.playing ? 'Pause (space)' : 'Play (space)');
   }
 
-  /** Where leaders come, promises break and deeds are done, above the slider. */
-  private drawMarks(): void {
-    const { run, clock } = this, marks = find('marks');
-    marks.replaceChildren();
-    if (!run || !clock || !clock.end) return;
-    const put = (time: number, name: string) => {
-      const mark = make('i', name ? { class: name } : {});
-      mark.style.left = `${time / clock.end * 100}%`;
-      if (marks.childElementCount < 300) marks.append(mark);
-    };
-    const r = run.records;
-    for (let i = 1; i <= run.count; i++) {
-      const what = r.what(i);
-      if (what === What.viewed && r.role(i) === Role.leader) put(r.time(i), '');
-      else if (what === What.violated) put(r.time(i), 'violation');
-      else if (what >= What.crashed && what <= What.healed) put(r.time(i), 'deed');
-    }
-  }
-
   // ---- Messages to the reader ----
 
   private tellUser(text: string, bad = false): void {
@@ -295,8 +292,12 @@ class Lab {
     const compare = find<HTMLSelectElement>('compare');
     compare.append(make('option', { value: '' }, 'nothing'), ...algorithmOptions(this.engine.catalogue));
     compare.addEventListener('change', () => {
-      this.compared = compare.value;
-      if (!this.trace) this.show(this.text, this.story, this.clock?.time ?? 0);
+      if (this.trace) {
+        this.compareWith('');
+        return this.complain('A trace is a record: nothing can be run beside it.');
+      }
+      this.compareWith(compare.value);
+      this.show(this.text, this.story, this.clock?.time ?? 0);
     });
     find('message').querySelector('button')!.addEventListener('click', () => this.settle());
     const file = find<HTMLInputElement>('file');
@@ -313,28 +314,28 @@ class Lab {
       if (dropped) void dropped.text().then((text) => this.openFile(dropped.name, text));
     });
     find('export').addEventListener('click', () => this.openExports());
-    find('share').addEventListener('click', () => void this.share());
+    find('share').addEventListener('click', () => void this.share(false));
     find('theme').addEventListener('click', () => this.changeTheme());
-    find('help').addEventListener('click', () => this.openHelp());
+    find('help').addEventListener('click', openHelp);
     window.addEventListener('hashchange', () => { if (location.hash !== '#deck') this.begin(location.hash); });
   }
 
   /** A scenario, such as a counterexample of `elector check`, or a trace. */
-  openFile(name: string, text: string, about = 'A trace: a record of what happened, to be watched and not to be changed.'): void {
+  openFile(name: string, text: string, about = 'A trace: a record of what happened, to be watched and not to be changed.', recorded = false): void {
+    if (looksLikeRecording(text))
+      return this.complain(`${name}: an agent’s recording. This makes a page of it: elector replay --output page --group GROUP ${name} > recording.html`);
     if (!looksLikeTrace(text)) {
-      this.remember();
-      if (!this.show(text, undefined, 0, name)) this.past.pop();
-      this.showScript();
+      this.go(text, undefined, name);
       return;
     }
     try {
-      const raw = openTrace(this.engine, name, text);
-      this.remember();
+      const raw = openTrace(this.engine, name, text, recorded), before = this.version();
       this.story = undefined;
-      this.compared = find<HTMLSelectElement>('compare').value = '';
+      this.compareWith('');
       this.trace = { name, text, about };
       this.settle();
       this.build(raw, 0);
+      this.remember(before);
     } catch (error) {
       if (!(error instanceof TraceError) && !(error instanceof ScenarioError)) throw error;
       this.complain(error.message);
@@ -356,14 +357,15 @@ class Lab {
       { label: 'Mermaid', act: () => exportRun(run, name, 'mermaid') },
       { label: 'ShiViz log', act: () => exportRun(run, name, 'shiviz') },
       'line',
-      { label: 'Copy <iframe> for a slide', act: () => void this.copy(`<iframe src="${this.address(true)}" width="960" height="640"></iframe>`, 'The <iframe> is copied.') },
+      { label: 'Copy <iframe> for a slide', act: () => void this.share(true) },
     ];
     openMenu('Export', items, find('export').getBoundingClientRect());
   }
 
   private save(): void {
     const { run } = this;
-    if (run && !this.trace) download(`${this.fileName()}.scenario`, asScenario(run, this.text, titleOf(this.text, this.story, true)), 'text/plain');
+    if (this.trace) return this.complain('A trace is a record, not a script; Export writes it.');
+    if (run) download(`${this.fileName()}.scenario`, asScenario(run, this.text, titleOf(this.text, this.story, true)), 'text/plain');
   }
 
   private address(embed: boolean): string {
@@ -374,9 +376,10 @@ class Lab {
     return location.href.split('#')[0] + writeLink(place);
   }
 
-  private async share(): Promise<void> {
+  private async share(embed: boolean): Promise<void> {
     if (this.trace) return this.complain('A trace is too long for a link; send the file.');
-    const address = this.address(false);
+    const address = this.address(embed);
+    if (embed) return this.copy(`<iframe src="${address}" width="960" height="640"></iframe>`, 'The <iframe> is copied.');
     history.replaceState(null, '', address);
     await this.copy(address, 'The link to this run, at this moment, is copied.');
   }
@@ -401,18 +404,6 @@ class Lab {
     this.ink = readInk();
     for (const pane of this.panes) pane.facts.paint(this.ink);
     this.dirty = true;
-  }
-
-  private openHelp(): void {
-    const keys: [string, string][] = [['Space', 'play or pause'], ['← →', 'one step back or forward'], ['Home End', 'beginning, end'],
-      ['L', 'next leader'], ['V', 'next violation'], ['W', 'why'], ['Ctrl Z', 'undo'], ['Esc', 'close a menu']];
-    const items = keys.map(([key, what]) => {
-      const row = make('p');
-      row.append(...key.split(' ').flatMap((each) => [make('kbd', {}, each), ' ']), what);
-      return row;
-    });
-    items.push(make('p', {}, 'On the stage: click a node or a link to interfere; drag a line across to partition. The script records it. A crown leads, a ring around it is its lease, ? is suspected, a dashed circle is electing.'));
-    openMenu('Help', [...items, { label: 'Close', act: () => undefined }], find('help').getBoundingClientRect());
   }
 
   // ---- The deck ----
@@ -476,27 +467,6 @@ class Lab {
     });
   }
 
-  private wireTabs(): void {
-    const tabs = ['stories', 'setup', 'script'];
-    const choose = (name: string, focus: boolean) => {
-      for (const each of tabs) {
-        const tab = find(`tab-${each}`);
-        tab.setAttribute('aria-selected', String(each === name));
-        tab.tabIndex = each === name ? 0 : -1;
-        find(each).hidden = each !== name;
-        if (each === name && focus) tab.focus();
-      }
-    };
-    tabs.forEach((name, i) => {
-      find(`tab-${name}`).addEventListener('click', () => choose(name, false));
-      find(`tab-${name}`).addEventListener('keydown', (event) => {
-        if (event.key === 'ArrowRight') choose(tabs[(i + 1) % 3], true);
-        if (event.key === 'ArrowLeft') choose(tabs[(i + 2) % 3], true);
-      });
-    });
-    choose('stories', false);
-  }
-
   // ---- For tests ----
 
   /** The state as tests compare it. */
@@ -536,7 +506,7 @@ async function start(): Promise<void> {
   const lab = new Lab(engine, JSON.parse(new TextDecoder().decode(stories)) as Stories);
   lab.begin(location.hash);
   const opened = document.getElementById('opened'); // by `elector replay --output page`
-  if (opened && !location.hash) lab.openFile(opened.dataset.name ?? '', opened.textContent ?? '', opened.dataset.about);
+  if (opened && !location.hash) lab.openFile(opened.dataset.name ?? '', opened.textContent ?? '', opened.dataset.about, true);
   Object.assign(window, { lab });
   requestAnimationFrame(() => performance.mark('first-frame'));
   document.documentElement.dataset.ready = 'yes';

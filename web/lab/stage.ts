@@ -40,6 +40,11 @@ export class Stage {
     this.layOut();
   }
 
+  /** At once, so that a click that comes before the next frame finds what is below it. */
+  settle(): void {
+    if (this.canvas.fit()) this.layOut();
+  }
+
   /** On a circle as large as its nodes and their labels leave it; three nodes need less height than a circle. */
   private layOut(): void {
     const { width } = this.canvas, height = this.canvas.height - 16, count = this.scene.run.nodes;

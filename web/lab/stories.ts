@@ -7,7 +7,8 @@ export type Stories = Record<string, string>;
 const groupTitles: Record<string, string> = {
   ring: 'Rings of the lectures', 'ring-classics': 'Classic rings', bully: 'The bully', mesh: 'Everybody knows everybody',
   'split-brain': 'Split brain', ranks: 'Ranks', paxos: 'Paxos', raft: 'Raft', 'zookeeper-fle': 'ZooKeeper', chubby: 'Chubby’s leases',
-  quorum: 'Quorum: our own', 'quorum-attacks': 'Attacks on quorum', groups: 'Many groups', check: 'Counterexamples of the checker',
+  store: 'etcd, ZooKeeper, Kubernetes', quorum: 'Quorum: our own', 'quorum-attacks': 'Attacks on quorum',
+  'quorum-members': 'Quorum changes its members', members: 'Who is a member is decided', groups: 'Many groups', check: 'Counterexamples of the checker',
   scripts: 'Move by move', detectors: 'Failure detectors',
 };
 

@@ -79,6 +79,21 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
+/**
+ * Why a node of a recording did what no message of the election caused: what happened to it before, or the death of another, which
+ * its agent was told of.
+ */
+function knownBefore(run: Run, i: number): number {
+  const r = run.records, node = r.node(i);
+  if (r.what(i) === What.crashed || r.what(i) === What.restarted) return 0;
+  for (let k = i - 1; k > 0; k--) {
+    const what = r.what(k);
+    if (what === What.crashed) return k;
+    if (r.node(k) === node && what !== What.sent && what !== What.saved) return k;
+  }
+  return 0;
+}
+
 /** The chain of causes that led to the record, the first cause first. */
 export function whyOf(run: Run, cursor: number): { record: number; text: string }[] {
   const chain: { record: number; text: string }[] = [];
@@ -88,7 +103,7 @@ export function whyOf(run: Run, cursor: number): { record: number; text: string 
   for (let r = i; r <= Math.min(cursor, run.lastOfStep(step)); r++) if (run.records.what(r) === What.viewed || run.records.what(r) === What.noted) i = r;
   for (let length = 0; i > 0 && length < 40; length++) {
     chain.unshift({ record: i, text: recordInWords(run, i) });
-    const cause = run.records.cause(i);
+    const cause = run.records.cause(i) || (run.recorded ? knownBefore(run, i) : 0);
     if (cause >= i) break;
     i = cause;
   }

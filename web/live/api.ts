@@ -3,7 +3,9 @@
 export interface Difference { what: string; ours?: string; theirs?: string }
 
 export interface Member {
-  name: string; id: number; role: string; address: string; reachable: boolean; heard_ms: number | null;
+  name: string; id: number; role: string; address: string; heard_ms: number | null;
+  reachable: boolean | null; // null: one of two without a vote, which say nothing to each other
+  speaks?: string; // a version of the messages between agents that this agent does not
   version?: string; connected?: boolean; round_trip_us?: number | null; differs?: Difference[]; hears?: string[];
 }
 
@@ -12,6 +14,7 @@ export interface Overview {
   groups: { count: number; led: number; led_here: number };
   leader_changes: number; failovers: Histogram; dropped: Record<string, number>; writing_ms: number;
   unhealthy?: string; socket?: string;
+  refused?: string; // with profile realtime: what the host refused; '' if nothing
 }
 
 export interface Histogram { bounds_us: number[]; counts: number[]; sum_us: number }

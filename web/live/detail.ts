@@ -107,7 +107,7 @@ export class Detail {
     const tenures = [...(this.history?.tenures ?? [])].reverse();
     repeat(find('tenures'), tenures, () => row(7), (tr, tenure: Tenure) => fillRow(tr, [shortStamp(tenure.at, Date.now() + this.nowOffsetMs), plain(tenure.leader), String(tenure.token),
       plain(tenure.began), plain(tenure.ended ?? 'leads'), span(tenure.led_us), tenure.nobody_us === null ? '–' : span(tenure.nobody_us)]));
-    say(find('tenures-note'), this.history?.since ? `As this agent knows them since it started, at ${stamp(this.history.since)} UTC; at most 64.` : '');
+    say(find('tenures-note'), this.history?.since ? `As this agent knows them since ${stamp(this.history.since)} UTC; at most 64.` : '');
   }
 
   private showTimeline(): void {

@@ -5,8 +5,18 @@ import { plain, span } from './words';
 
 function heard(member: Member, isSelf: boolean): string {
   if (isSelf) return 'this agent';
+  if (member.reachable === null) return 'no session';
   if (member.heard_ms === null) return 'never';
   return `${span(member.heard_ms * 1000)} ago`;
+}
+
+export function hasVote(member: Member): boolean {
+  return member.role !== 'observer' && member.role !== 'candidate';
+}
+
+/** A candidate exchanges messages with members that vote alone. */
+function talk(a: Member, b: Member): boolean {
+  return (a.role !== 'candidate' && b.role !== 'candidate') || hasVote(a) || hasVote(b);
 }
 
 function sound(member: Member): 'heard' | 'silent' | 'never' {
@@ -19,7 +29,7 @@ function fillMember(element: HTMLTableRowElement, member: Member, overview: Over
   const trip = member.round_trip_us;
   fillRow(element, [plain(member.name), plain(member.role), plain(member.version ?? 'not told'), heard(member, isSelf),
     isSelf ? '–' : trip === null || trip === undefined ? 'not measured' : span(trip), plain(member.address)]);
-  mark(element, 'sound', isSelf ? 'self' : sound(member));
+  mark(element, 'sound', isSelf ? 'self' : member.reachable === null ? 'unknown' : sound(member));
 }
 
 // What another agent told last. What a silent one told is old: the cell says so.
@@ -34,6 +44,7 @@ function told(listener: Member, speaker: Member, names: string): { text: string;
 function cell(listener: Member, speaker: Member, self: string): { text: string; sound: string; label: string } {
   const names = `${plain(listener.name)} hears ${plain(speaker.name)}`;
   if (listener === speaker) return { text: '', sound: 'same', label: 'itself' };
+  if (!talk(listener, speaker)) return { text: '–', sound: 'unknown', label: `${names}: neither has a vote, so they say nothing to each other` };
   if (listener.name !== self) return told(listener, speaker, names);
   const is = sound(speaker), ago = speaker.heard_ms === null ? '' : span(speaker.heard_ms * 1000);
   if (is === 'heard') return { text: '✓ heard', sound: is, label: `${names}, ${ago} ago` };
@@ -59,7 +70,7 @@ function fillMatrix(overview: Overview): void {
       td.title = is.label;
     });
   });
-  const untold = members.filter((member) => member.name !== self && !member.hears).map((member) => plain(member.name));
+  const untold = members.filter((member) => member.name !== self && member.reachable !== null && !member.hears).map((member) => plain(member.name));
   say(find('matrix-note'), members.length === 1 ? 'There is no other member.'
     : `Read a row: what that member hears. ✓? and ✕?: said by one that is silent now.${untold.length === 0 ? '' : ` Not told by ${untold.join(', ')}.`}`);
 }

@@ -1,15 +1,17 @@
 // What `elector doctor` says of the cluster, from what the agent itself knows.
 import type { Difference, Member, Overview } from './api';
 import { find, make, mark, repeat, say } from './dom';
+import { hasVote } from './members';
 import { count, plain, span } from './words';
 
 export interface Warning { level: 'wrong' | 'warn'; what: string; text: string }
 
 export interface Votes { all: number; heard: number; needed: number }
 
+/** Of those that count: here or heard, with the same settings and a version in common. */
 export function votesOf(overview: Overview): Votes {
-  const voters = overview.members.filter((member) => member.role !== 'observer');
-  const heard = voters.filter((member) => (member.reachable || member.name === overview.member) && !member.differs);
+  const voters = overview.members.filter(hasVote);
+  const heard = voters.filter((member) => (member.reachable || member.name === overview.member) && !member.differs && !member.speaks);
   return { all: voters.length, heard: heard.length, needed: Math.floor(voters.length / 2) + 1 };
 }
 
@@ -20,7 +22,9 @@ function differences(list: Difference[]): string {
 
 function memberWarning(member: Member): Warning | null {
   const what = `member ${plain(member.name)}`, address = plain(member.address);
-  const level = member.role === 'observer' ? 'warn' : 'wrong';
+  const level = hasVote(member) ? 'wrong' : 'warn';
+  if (member.reachable === null) return null;
+  if (member.speaks) return { level: 'wrong', what, text: `${address}, it does not count: it speaks version ${plain(member.speaks)} of the messages between agents, which this agent does not; install the same version of elector on both` };
   if (member.differs) return { level: 'wrong', what, text: `${address}, heard, but it does not count: ${differences(member.differs)}; make the files the same, and restart the agent` };
   if (member.reachable) return null;
   if (member.heard_ms === null) return { level, what, text: `${address}, never heard; does its agent run, with the same keys and cluster, and does UDP get through both ways?` };
@@ -38,6 +42,7 @@ export function warningsOf(overview: Overview): Warning[] {
   }
   if (groups.led < groups.count) list.push({ level: 'warn', what: 'groups', text: `${count(groups.count - groups.led, 'group has', 'groups have')} no leader; choose “nobody” below to see which` });
   if (overview.writing_ms > 1000) list.push({ level: 'wrong', what: 'disk', text: `a write of the state file has taken ${span(overview.writing_ms * 1000)} so far; is the disk full or broken?` });
+  if (overview.refused) list.push({ level: 'warn', what: 'realtime', text: `the agent works without ${plain(overview.refused)}: when this host is busy, leases may end although nothing has failed` });
   const foreign = (dropped.forged ?? 0) + (dropped.malformed ?? 0);
   if (foreign > 0) list.push({ level: 'warn', what: 'datagrams', text: `${count(foreign, 'forged or malformed one was', 'forged or malformed ones were')} dropped since the agent started; does somebody else send here, or has a member an old cluster key?` });
   return list;

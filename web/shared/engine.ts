@@ -38,6 +38,8 @@ export interface RawRun {
   description: Description;
   records: Records;
   claims: Claim[];
+  /** By agents, which hear of each other in ways that are no messages of the election; a message that nobody heard is lost. */
+  recorded?: boolean;
   text(record: number): string;
   write(format: Format): string;
   close(): void;

@@ -35,6 +35,7 @@ export class Run {
     this.spells = this.findSpells();
   }
 
+  get recorded(): boolean { return this.raw.recorded === true; }
   get claims(): Claim[] { return this.raw.claims; }
   get nodes(): number { return this.about.members.length; }
   get end(): number { return Math.max(this.about.ended, this.count ? this.records.time(this.count) : 0); }

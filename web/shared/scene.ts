@@ -70,7 +70,8 @@ function apply(run: Run, state: State, i: number): void {
     case What.sent:
       state.sentByKind[0]++;
       state.sentByKind[r.kind(i)]++;
-      state.flight.add(i);
+      if (run.recorded && run.endOf[i] === 0) state.lost++;
+      else state.flight.add(i);
       break;
     case What.copied: state.flight.add(i); break;
     case What.delivered: state.flight.delete(run.beginOf[i]); break;

@@ -42,10 +42,17 @@ static uint32_t *idle_since(struct serve *serve, const struct leadership *o)
     return &serve->idle_since_s[o->number];
 }
 
+/* Names made up for jobs must not run out, however many jobs there are within `forget-after`. */
+static bool is_scarce(const struct serve *serve)
+{
+    const uint32_t limit = serve->config->group_limit ? serve->config->group_limit : SERVE_GROUPS_MAX;
+    return serve->config->forget_after && leaderships_used(&serve->leaderships) >= limit - limit / 8;
+}
+
 bool serve_is_forgotten(struct serve *serve, const struct leadership *o)
 {
     const uint32_t now_s = (uint32_t)(host_clock(serve->host) / NS_PER_S) + 1;
-    const uint64_t after_s = serve->config->forget_after / NS_PER_S;
+    const uint64_t after_s = is_scarce(serve) ? 1 : serve->config->forget_after / NS_PER_S;
     uint32_t *since = idle_since(serve, o);
     if (!since) return false;
     if (serve_is_used(serve, o)) {
@@ -87,6 +94,13 @@ static bool drop(struct serve *serve, struct leadership *o)
     return true;
 }
 
+/* If no pass goes on already. */
+static void look_within_a_second(struct serve *serve)
+{
+    const uint64_t at = host_clock(serve->host) + NS_PER_S;
+    if (serve->forget_next == 0 && at < serve->forget_at_ns) serve->forget_at_ns = at;
+}
+
 bool serve_forget(struct serve *serve, struct leadership *o)
 {
     uint32_t *since = serve_is_used(serve, o) ? NULL : idle_since(serve, o);
@@ -94,8 +108,13 @@ bool serve_forget(struct serve *serve, struct leadership *o)
     *since = FORGOTTEN;
     if (drop(serve, o)) return true;
     serve->some_wait_to_be_dropped = true; /* serve_forget_some() does it later */
-    if (serve->forget_next == 0) serve->forget_at_ns = host_clock(serve->host) + NS_PER_S;
+    look_within_a_second(serve);
     return true;
+}
+
+void serve_count_groups(struct serve *serve)
+{
+    if (is_scarce(serve)) look_within_a_second(serve);
 }
 
 /* From the end of a pass over all groups to the beginning of the next. UINT64_MAX: none is needed. */
@@ -115,8 +134,10 @@ static bool go_on(struct serve *serve)
     for (; serve->forget_next < all->count; serve->forget_next++) {
         struct leadership *o = leadership_at(all, serve->forget_next);
         if (serve->forget_next % LOOK_EACH == 0 && host_stopwatch(serve->host) > until) return false;
-        if (leadership_is_free(o) || !serve_is_forgotten(serve, o)) continue;
-        if (!drop(serve, o)) serve->some_wait_to_be_dropped = true;
+        if (leadership_is_free(o)) continue;
+        const bool is_forgotten = serve_is_forgotten(serve, o);
+        const bool is_idle = o->number < serve->idle_room && serve->idle_since_s[o->number] != IN_USE;
+        if (is_forgotten ? !drop(serve, o) : is_idle && is_scarce(serve)) serve->some_wait_to_be_dropped = true;
     }
     return true;
 }
