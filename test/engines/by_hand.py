@@ -1,6 +1,6 @@
 """What a person, or another program, does to ZooKeeper's nodes: by kazoo, so that it shares no code with ours.
 
-    by_hand.py HOSTS ls PATH | get NODE | rm NODE | put NODE DATA [USER:PASSWORD] | acl NODE TO AS |
+    by_hand.py HOSTS ls PATH | get NODE | rm NODE | set NODE DATA | put NODE DATA [USER:PASSWORD] | acl NODE TO AS |
     elect PATH NAME | contenders PATH NAME
 """
 import sys
@@ -22,6 +22,8 @@ def main():
     elif word == "get":
         data, stat = client.get(path)
         print(data.decode(), stat.czxid)
+    elif word == "set":
+        client.set(path, rest[0].encode())
     elif word == "rm":
         client.delete(path)
     elif word == "put":

@@ -252,8 +252,7 @@ story_zookeeper_after_a_lock() { # file:, then ZooKeeper, and tokens rise; a num
     zk_hand put "/$zk_path/elector/tokens-above" many
     work a
     await_log_of a 'elector/tokens-above holds no number'
-    zk_hand rm "/$zk_path/elector/tokens-above"
-    zk_hand put "/$zk_path/elector/tokens-above" $((before + 1000000))
+    zk_hand set "/$zk_path/elector/tokens-above" $((before + 1000000)) # and not missing in between: that would be 0
     await_leader $((before + 1000000))
     work b
     await 30 "two candidates" zk_waits 2

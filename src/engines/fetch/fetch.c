@@ -104,14 +104,20 @@ static uint32_t retry_after_of(const struct fetch *fetch)
     return seconds > 0 && seconds < UINT32_MAX ? (uint32_t)seconds : 0;
 }
 
+/* The connection broke in the handshake: that says nothing of certificates. */
+static bool is_of_socket(const struct fetch *fetch)
+{
+    return strncmp(fetch->text, "Recv failure", 12) == 0 || strncmp(fetch->text, "Send failure", 12) == 0;
+}
+
 static enum fetch_trouble trouble_of(const struct fetch *fetch)
 {
     if (fetch->is_too_long) return FETCH_UNUSABLE;
     switch (fetch->result) {
     case CURLE_OK: return FETCH_ANSWERED;
     case CURLE_OPERATION_TIMEDOUT: return FETCH_LATE;
+    case CURLE_SSL_CONNECT_ERROR: return is_of_socket(fetch) ? FETCH_UNREACHABLE : FETCH_UNTRUSTED;
     case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CONNECT_ERROR:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_ISSUER_ERROR:

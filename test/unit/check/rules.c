@@ -224,7 +224,7 @@ static void a_ball_that_may_be_lost_rests(void **state)
 static void wait_three_ticks(void *state, const struct el_config *cfg, const struct el_start *start,
                              struct el_outbox *out)
 {
-    if (start->how == EL_FRESH && cfg->self == 1) arm(out, 3 * TICK);
+    if (start->how == EL_FRESH && cfg->self == 1) arm(out, (el_duration)3 * TICK);
 }
 
 static void lead(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot, struct el_outbox *out)
