@@ -68,6 +68,8 @@ struct metrics_gauges {
 };
 
 void metrics_observe(struct metrics_histogram *, uint64_t ns);
+/* The bound below which half of what was observed is, or the last bound. 0: fewer than `least` were observed. */
+uint64_t metrics_median_ns(const struct metrics_histogram *, uint64_t least);
 void metrics_turn(struct metrics *, uint64_t ns, uint64_t processor_ns);
 /* The loop went on at `now`, and had asked to at `asked`. Neither allocates nor waits. */
 void metrics_woke(struct metrics_lateness *, uint64_t now, uint64_t asked);
