@@ -65,8 +65,8 @@ interop: build-release ## engines on real stores, in one queue with the stores' 
 	@BUILD=build/release ELECTOR=build/release/elector test/engines/run.sh $(STORIES)
 	@test -n "$(STORIES)" || BUILD=build/release ELECTOR=build/release/elector test/interop/run.sh
 
-bench-engines: build-release ## how long nobody works, on a store, beside the store's own client (TRIALS=20 TTL=5 STORES="etcd zookeeper")
-	@scripts/setup test
+bench-engines: build-release ## how long nobody works, on a store, beside the store's own clients (TRIALS=20 TTL=5 STORES="etcd zookeeper kubernetes" KINDS="command store")
+	@scripts/setup engine test interop
 	@BUILD=build/release bench/engines/run.sh
 
 page: ## build the pages anew: the laboratory, which `elector lab` serves, and the live page of the agent

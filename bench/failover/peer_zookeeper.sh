@@ -6,7 +6,7 @@ source "$(dirname "$0")/peer.sh"
 needs java
 jar=/usr/share/java/zookeeper.jar
 [ -r $jar ] || skip "it is not installed (scripts/setup-peers)"
-"$BENCH/peer-zookeeper" 2> "$work/built" || grep -q usage "$work/built" || skip "libzookeeper-mt-dev was not there when this was built (scripts/setup-peers)"
+"$BENCH/peer-zookeeper" 2> "$work/built" || grep -q usage "$work/built" || skip "libzookeeper-mt2 was not there when this was built (scripts/setup-peers)"
 ((pairs <= 10)) || pairs=10 # so short sessions are much work
 # shellcheck source=bench/failover/peer_elections.sh
 source "$(dirname "$0")/peer_elections.sh"

@@ -2,8 +2,8 @@
 # What many groups cost on three agents, and etcd beside it with as many keys under one lease (skipped with a line where it is not
 # installed; scripts/setup-peers installs it).
 #
-# Environment: ELECTOR, the program; BUILD, a built folder; SIZES (1 1000 10000 100000), ETCD_SIZES (1000 10000), IDLE (20) seconds of
-# rest; PHASES, if set: what each phase cost each agent and the client, too; HOLDER_LIVES, if set: only the agent is killed, not its candidate. As root it runs in a network namespace of its own, so that datagrams are those of the agents alone.
+# Environment: ELECTOR, the program; BUILD, a built folder; SIZES (1 1000 10000 100000 1000000), ETCD_SIZES (1000 10000), IDLE (20) seconds of
+# rest; SVG, a file for a picture of how time, memory and packets grow; PHASES, if set: what each phase cost each agent and the client, too; HOLDER_LIVES, if set: only the agent is killed, not its candidate. As root it runs in a network namespace of its own, so that datagrams are those of the agents alone.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [ -z "${ELECTOR_BENCH_NET:-}" ] && unshare --net true 2> /dev/null; then
@@ -12,7 +12,7 @@ fi
 [ "${ELECTOR_BENCH_NET:-}" != own ] || ip link set lo up
 BUILD=$(realpath "${BUILD:-build/release}")
 ELECTOR=$(realpath "${ELECTOR:-$BUILD/elector}")
-read -ra sizes <<< "${SIZES:-1 1000 10000 100000}"
+read -ra sizes <<< "${SIZES:-1 1000 10000 100000 1000000}"
 read -ra etcd_sizes <<< "${ETCD_SIZES-1000 10000}"
 idle=${IDLE:-20}
 
@@ -50,15 +50,17 @@ row '' '' 'are led' 'core, at rest' 'a second' 'one group (1)' 'after kill -9 (2
 prefix=127.$((1 + $$ % 250)).$((1 + $$ / 250 % 250))
 for size in "${sizes[@]}"; do
     "$ELECTOR" init --members "a=$prefix.1:7400,b=$prefix.2:7400,c=$prefix.3:7400" --cluster bench --out "$scratch/$size" > /dev/null
+    sed -i "s/^\[agent\]/&\ngroup-limit = 1048576/" "$scratch/$size"/*/elector.conf
     say "elector: $size groups"
     code=0
     run "$BUILD/bench/bench-groups" "$ELECTOR" "$scratch/$size" "$size" "$idle" || code=$?
     case $code in
-    0) read -ra numbers < "$scratch/rows" && row elector "${numbers[@]}" ;;
+    0) read -ra numbers < "$scratch/rows" && row elector "${numbers[@]}" && echo "${numbers[@]}" >> "$scratch/grown" ;;
     3) row elector "$size" refused - - - - ;;
     *) row elector "$size" failed - - - - ;;
     esac
 done
+[ -z "${SVG:-}" ] || [ ! -e "$scratch/grown" ] || awk -f bench/groups/growth.awk "$scratch/grown" > "$SVG"
 if [ ${#etcd_sizes[@]} -gt 0 ]; then
     say "etcd: ${etcd_sizes[*]} keys"
     IDLE=$idle BENCH=$BUILD/bench run timeout -k 10 $((${#etcd_sizes[@]} * (idle + 300))) bench/groups/peer_etcd.sh "$scratch" "${etcd_sizes[@]}" ||

@@ -31,18 +31,24 @@ static int join(const struct victim *v)
     return -1;
 }
 
+static void hit(const struct victim *v)
+{
+    atomic_fetch_add(v->hits, 1);
+}
+
 /* A client that sends lines ahead of their answers, and throws these away. False: it has ended. */
 struct talker {
     int fd;
     size_t at; /* of the lines */
 };
 
-static bool talk(struct talker *t, const char *lines, size_t size)
+static bool talk(const struct victim *v, struct talker *t, const char *lines, size_t size)
 {
     static char answers[65536];
     const ssize_t sent = send(t->fd, lines + t->at, size - t->at, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent > 0) t->at = (t->at + (size_t)sent) % size;
     const ssize_t got = recv(t->fd, answers, sizeof answers, MSG_DONTWAIT);
+    if (got > 0) hit(v);
     return got > 0 || (got < 0 && errno == EAGAIN && (sent > 0 || errno == EAGAIN));
 }
 
@@ -66,7 +72,7 @@ static void pipeline(const struct victim *v, uint32_t count, const char *lines, 
     for (;;)
         for (uint32_t i = 0; i < count; i++) {
             if (talkers[i].fd < 0) talkers[i] = (struct talker){.fd = join(v)};
-            if (talkers[i].fd < 0 || talk(&talkers[i], lines, size)) continue;
+            if (talkers[i].fd < 0 || talk(v, &talkers[i], lines, size)) continue;
             close(talkers[i].fd);
             talkers[i].fd = -1;
         }
@@ -110,7 +116,7 @@ static void come_and_go(const struct victim *v)
     for (;;) {
         struct talker t = {.fd = join(v)};
         if (t.fd < 0) continue;
-        for (size_t last = 0; talk(&t, lines, size) && t.at >= last; last = t.at)
+        for (size_t last = 0; talk(v, &t, lines, size) && t.at >= last; last = t.at)
             (void)poll(&(struct pollfd){.fd = t.fd, .events = POLLIN | POLLOUT}, 1, 100);
         close(t.fd);
     }
@@ -137,7 +143,7 @@ static int make_lingering(int *listener, int *far_end)
     return fd;
 }
 
-static void pass_on(int fd, int passed)
+static void pass_on(const struct victim *v, int fd, int passed)
 {
     static char line[] = "{\"op\":\"wo";
     union {
@@ -152,7 +158,7 @@ static void pass_on(int fd, int passed)
     m->cmsg_type = SCM_RIGHTS;
     m->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(m), &passed, sizeof passed);
-    (void)!sendmsg(fd, &head, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sendmsg(fd, &head, MSG_NOSIGNAL | MSG_DONTWAIT) > 0) hit(v);
 }
 
 /* Each with its own connection, which then ends, sometimes before it was read. */
@@ -161,7 +167,7 @@ static void pass_lingering(const struct victim *v)
     for (unsigned i = 0;; i++) {
         int listener = -1, far_end = -1;
         const int fd = join(v), lingering = make_lingering(&listener, &far_end);
-        if (fd >= 0 && lingering >= 0) pass_on(fd, lingering);
+        if (fd >= 0 && lingering >= 0) pass_on(v, fd, lingering);
         if (lingering >= 0) close(lingering);                       /* now the agent has the last one, */
         (void)!send(fd, "rk\"}\n", 5, MSG_NOSIGNAL | MSG_DONTWAIT); /* and is told to look at it */
         if (i % 2 && fd >= 0) (void)poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 10);
@@ -190,8 +196,9 @@ static void trickle(const struct victim *v)
     for (size_t at = 0;; at++, pause_us(1000))
         for (int i = 0; i < 80; i++) {
             const char *byte = at < sizeof request - 1 ? &request[at] : "x";
-            if (send(fds[i], byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) > 0 || errno == EAGAIN || errno == ENOTCONN)
-                continue;
+            const bool is_sent = send(fds[i], byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
+            if (is_sent) hit(v);
+            if (is_sent || errno == EAGAIN || errno == ENOTCONN) continue;
             close(fds[i]);
             fds[i] = dial(v);
         }
@@ -205,7 +212,7 @@ static void scrape(const struct victim *v)
     for (int i = 0; i < 40; i++) talkers[i] = (struct talker){.fd = dial(v)};
     for (;;)
         for (int i = 0; i < 40; i++) {
-            if (talk(&talkers[i], requests, sizeof requests - 1) || errno == ENOTCONN) continue;
+            if (talk(v, &talkers[i], requests, sizeof requests - 1) || errno == ENOTCONN) continue;
             close(talkers[i].fd);
             talkers[i] = (struct talker){.fd = dial(v)};
         }
@@ -224,7 +231,7 @@ static void shake_hands(const struct victim *v)
         }
         memset(datagram, 0, 4);
         datagram[0] = (uint8_t)(1 + size % 4);
-        (void)!sendto(fd, datagram, size, 0, (const struct sockaddr *)&v->peer, sizeof v->peer);
+        if (sendto(fd, datagram, size, 0, (const struct sockaddr *)&v->peer, sizeof v->peer) > 0) hit(v);
     }
 }
 
@@ -233,7 +240,7 @@ static void shake_hands(const struct victim *v)
 static void freeze(const struct victim *v)
 {
     const int fd = open(v->disk, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    (void)ioctl(fd, FIFREEZE, 0);
+    if (ioctl(fd, FIFREEZE, 0) == 0) hit(v);
     for (;;) pause(); /* hostile.c thaws it after it has killed this process */
 }
 

@@ -3,6 +3,7 @@
 #define ELECTOR_BENCH_HOSTILE_ATTACKS_H
 
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 /* Whom they attack. */
@@ -11,6 +12,7 @@ struct victim {
     struct sockaddr_in http; /* where it serves HTTP, */
     struct sockaddr_in peer; /* and where it hears its peers */
     const char *disk;        /* the mount point of its file system; "": none of its own */
+    atomic_ulong *hits; /* in shared memory: counted up by each attacker whenever it has reached the agent */
 };
 
 struct attack {

@@ -1,6 +1,8 @@
 /*
  * Three agents, and a candidate that leads 1,000 groups at the first of them, while somebody attacks that agent. Counts leases that
- * were lost, and asks the agent for the longest turn of its loop. run.sh makes the files and prints the table.
+ * were lost, and asks the agent for the longest turn of its loop. Prints one line for run.sh, which makes the files and judges:
+ * leases lost; microseconds of the longest turn before the attack, of the longest one, and of the longest without the time in which others
+ * had the processor (the metric elector_loop_turn_longest_own_seconds); thousandths of a processor that others took meanwhile.
  *
  * bench-hostile PROGRAM FOLDER SOCKET HTTP-PORT PEER-ADDRESS:PORT ATTACK SECONDS DISK
  */
@@ -8,11 +10,13 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -24,6 +28,7 @@
 
 #include "common/cluster.h"
 #include "hostile/attacks.h"
+#include "hostile/load.h"
 
 enum { GROUPS = 1000, ELECTED_WITHIN_S = 60, NOBODY = 65534, ATTACKERS_MAX = 8 };
 
@@ -93,7 +98,7 @@ static void lead(const char *path)
 
 /* In microseconds; 0: it does not say. */
 struct turn {
-    double all, processor;
+    double all, own;
 };
 
 static double read_us(const char *answer, const char *name)
@@ -116,7 +121,7 @@ static struct turn longest_turn(const struct sockaddr_in *http)
         close(fd);
         answer[size] = '\0';
         const struct turn turn = {read_us(answer, "\nelector_loop_turn_longest_seconds "),
-                                  read_us(answer, "\nelector_loop_turn_longest_cpu_seconds ")};
+                                  read_us(answer, "\nelector_loop_turn_longest_own_seconds ")};
         if (turn.all > 0) return turn;
         pause_us(100000);
     }
@@ -157,6 +162,22 @@ static void thaw(const char *disk)
     close(fd);
 }
 
+/* Returns how much of a processor others took meanwhile, in thousandths. */
+static uint64_t attack_for(uint64_t seconds, const struct attack *attack, const struct victim *victim)
+{
+    pid_t attackers[ATTACKERS_MAX] = {0};
+    const uint64_t others = load_of_others(), until = clock_boottime_ns() + seconds * NS_PER_S;
+    for (uint32_t i = 0; i < attack->processes; i++) attackers[i] = start(attack, victim);
+    while (clock_boottime_ns() < until) hear(100);
+    for (uint32_t i = 0; i < attack->processes; i++) {
+        kill(attackers[i], SIGKILL);
+        waitpid(attackers[i], NULL, 0);
+    }
+    thaw(victim->disk);
+    const uint64_t after = load_of_others();
+    return after > others ? (after - others) * 1000 / (load_ticks_a_second() * seconds) : 0;
+}
+
 static bool address_of(const char *text, struct sockaddr_in *address)
 {
     char host[64];
@@ -179,24 +200,21 @@ int main(int argc, char **argv)
     const long seconds = strtol(argv[7], NULL, 10);
     cluster = (struct cluster){.program = argv[1], .folder = argv[2]};
     victim.socket = argv[3];
+    victim.hits = mmap(NULL, sizeof *victim.hits, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     victim.disk = argv[8];
-    if (!attack || seconds <= 0 || !address_of(argv[4], &victim.http) || !address_of(argv[5], &victim.peer)) {
+    if (!attack || seconds <= 0 || victim.hits == MAP_FAILED || !address_of(argv[4], &victim.http) ||
+        !address_of(argv[5], &victim.peer)) {
         fputs("bench-hostile: an attack, a time or an address is not one\n", stderr);
         return 2;
     }
     for (uint32_t m = 0; m < MEMBERS; m++) cluster_start(&cluster, m);
     lead(victim.socket);
     const struct turn before = longest_turn(&victim.http);
-    pid_t attackers[ATTACKERS_MAX] = {0};
-    for (uint32_t i = 0; i < attack->processes; i++) attackers[i] = start(attack, &victim);
-    for (uint64_t end = clock_boottime_ns() + (uint64_t)seconds * NS_PER_S; clock_boottime_ns() < end;)
-        hear(100);
-    for (uint32_t i = 0; i < attack->processes; i++)
-        kill(attackers[i], SIGKILL), waitpid(attackers[i], NULL, 0);
-    thaw(victim.disk);
+    const uint64_t others = attack_for((uint64_t)seconds, attack, &victim);
     const struct turn after = longest_turn(&victim.http);
     hear(500);
-    printf("%u %.0f %.0f %.0f\n", leader.lost, before.all, after.all, after.processor);
+    if (atomic_load(victim.hits) == 0) die("the attack has not reached the agent");
+    printf("%u %.0f %.0f %.0f %" PRIu64 "\n", leader.lost, before.all, after.all, after.own, others);
     if (leader.lost) fprintf(stderr, "bench-hostile: %s\n", leader.first_loss);
     cluster_end(&cluster);
     return 0;

@@ -1,10 +1,10 @@
 /*
  * One of three servers of libraft over its libuv back end, for the failover bench.
  *
- *     peer-raft NUMBER FOLDER PORT ELECTION_MS HEARTBEAT_MS
+ *     peer-raft NUMBER FOLDER PORT ELECTION_MS HEARTBEAT_MS [claims]
  *
- * Servers listen at 127.0.0.1:PORT+NUMBER, NUMBER from 1 to 3. Prints NUMBER when it leads. A leader hands over to the next
- * number at SIGUSR1, to whom libraft chooses at SIGUSR2.
+ * Servers listen at 127.0.0.1:PORT+NUMBER, NUMBER from 1 to 3. Prints NUMBER when it leads; with `claims`, `leads` and `lost`.
+ * A leader hands over to the next number at SIGUSR1, to whom libraft chooses at SIGUSR2.
  */
 #define _GNU_SOURCE
 #ifdef PEER_IS_THERE
@@ -13,13 +13,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { SERVERS = 3 };
 
 static struct raft raft;
 static struct raft_transfer transfer;
-static bool leads;
+static bool leads, claims;
 
 static int apply(struct raft_fsm *fsm, const struct raft_buffer *buffer, void **result)
 {
@@ -51,8 +52,10 @@ static void look(uv_check_t *check)
 {
     (void)check;
     const char line[] = {(char)('0' + raft.id), '\n'};
-    if (raft_state(&raft) == RAFT_LEADER && !leads) (void)!write(STDOUT_FILENO, line, sizeof line);
-    leads = raft_state(&raft) == RAFT_LEADER;
+    const bool leads_now = raft_state(&raft) == RAFT_LEADER;
+    if (claims && leads_now != leads) (void)!write(STDOUT_FILENO, leads_now ? "leads\n" : "lost\n", leads_now ? 6 : 5);
+    if (!claims && leads_now && !leads) (void)!write(STDOUT_FILENO, line, sizeof line);
+    leads = leads_now;
 }
 
 static void on_asked(uv_signal_t *handle, int number)
@@ -93,8 +96,9 @@ int main(int argc, char **argv)
     uv_check_t check;
     uv_signal_t asked[2];
     char address[32];
-    if (argc != 6) {
-        fprintf(stderr, "usage: peer-raft NUMBER FOLDER PORT ELECTION_MS HEARTBEAT_MS\n");
+    claims = argc == 7 && strcmp(argv[6], "claims") == 0;
+    if (argc != 6 && !claims) {
+        fprintf(stderr, "usage: peer-raft NUMBER FOLDER PORT ELECTION_MS HEARTBEAT_MS [claims]\n");
         return 2;
     }
     const unsigned id = (unsigned)strtoul(argv[1], NULL, 10), port = (unsigned)strtoul(argv[3], NULL, 10);

@@ -133,7 +133,7 @@ int main(int argc, char **argv)
 #include <stdio.h>
 int main(void)
 {
-    fprintf(stderr, "peer-zookeeper: built without libzookeeper-mt-dev\n");
+    fprintf(stderr, "peer-zookeeper: built without libzookeeper-mt2\n");
     return 69;
 }
 #endif

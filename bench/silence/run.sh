@@ -7,7 +7,7 @@
 # What cannot be measured here is skipped with a line. scripts/setup-peers installs the others.
 #
 # Environment: ELECTOR, the program; BUILD, a built folder; SECONDS_EACH, of each kind of load (600); TRIALS (30), how often a host
-# falls silent; LOADS (cpu io pauses loss); SYSTEMS (elector keepalived etcd zookeeper); SVG, a file for the curve; KEEP=1 keeps the
+# falls silent; LOADS (cpu io pauses loss); SYSTEMS (elector keepalived libraft etcd zookeeper); SVG, a file for the curve; KEEP=1 keeps the
 # folder with claims and logs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -19,7 +19,7 @@ ELECTOR=$(realpath "${ELECTOR:-$BUILD/elector}")
 bench=$BUILD/bench/bench-silence
 seconds=${SECONDS_EACH:-600} trials=${TRIALS:-30}
 read -ra loads <<< "${LOADS-cpu io pauses loss}"
-read -ra systems <<< "${SYSTEMS-elector keepalived etcd zookeeper}"
+read -ra systems <<< "${SYSTEMS-elector keepalived libraft etcd zookeeper}"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/elector-silence.XXXXXX")
 export ELECTOR_BENCH_WORK=$work # by which all that was started is known
@@ -123,6 +123,17 @@ END
     loss=('ip protocol 112')
 }
 
+start_libraft() { # ELECTION/HEARTBEAT in ms, with pre-vote
+    local i
+    "$BUILD/bench/peer-raft" 2>&1 | grep usage > /dev/null || return 1
+    for i in 1 2 3; do
+        host h$i
+        mkdir "$dir/data"
+        claim_lines "$dir" "$BUILD/bench/peer-raft" $i "$dir/data" 7700 "${1%/*}" "${1#*/}" claims
+    done
+    loss=('tcp dport 7701-7703' 'tcp sport 7701-7703')
+}
+
 start_etcd() { # HEARTBEAT/ELECTION in ms
     local i cluster=''
     command -v etcd > /dev/null && command -v etcdctl > /dev/null || return 1
@@ -167,6 +178,7 @@ settings_of() { # SYSTEM
     case $1 in
     elector) echo lan fast realtime ;;
     keepalived) echo 1 0.1 0.01 ;;
+    libraft) echo 1000/100 100/10 15/3 ;;
     etcd) echo 100/1000 10/100 ;;
     zookeeper) echo 2000 500 ;;
     esac

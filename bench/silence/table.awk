@@ -56,7 +56,7 @@ END {
     for (i = 1; i <= n; i++) { line = line " " load[i] " |"; rule = rule "---|" }
     print line " two led at once |"
     print rule "---|"
-    colour["elector"] = "#06c"; colour["keepalived"] = "#c60"; colour["etcd"] = "#393"; colour["zookeeper"] = "#909"
+    colour["elector"] = "#06c"; colour["keepalived"] = "#c60"; colour["libraft"] = "#555"; colour["etcd"] = "#393"; colour["zookeeper"] = "#909"
     for (i = 1; i <= rows; i++) {
         row = order[i]
         sort(row, count[row])

@@ -289,6 +289,8 @@ enum el_claim {
     EL_CLAIMS_RISING = 1 << 6,
     /* Of a machine that decides: never two decisions under one number (el_decision). */
     EL_CLAIMS_ONE_DECISION = 1 << 7,
+    /* Of an election on a store: who leads has the first key there. Nobody is passed over who joined earlier. */
+    EL_CLAIMS_IN_ORDER = 1 << 8,
 };
 
 enum el_fault {
@@ -321,7 +323,8 @@ enum el_violation {
     EL_DEMOTED = 1 << 7,       /* a live leader that all members followed stopped leading without a request */
     EL_TOKEN_FELL = 1 << 8,    /* a leader took office in a term not above every earlier one */
     EL_TWO_DECISIONS = 1 << 9, /* two things were decided under one number */
-    EL_VIOLATIONS_END = 1 << 10,
+    EL_OUT_OF_TURN = 1 << 10,  /* a candidate took office while the store had one before it */
+    EL_VIOLATIONS_END = 1 << 11,
 };
 
 /* Any of these faults may lead to any of these violations. Any other violation is a bug in the code. */

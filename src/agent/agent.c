@@ -125,21 +125,6 @@ static void write_history(struct agent *agent, uint64_t now)
         log_event(LOG_WARN_LEVEL, NULL, "%s", text);
 }
 
-/* A turn: from the end of one wait to here, before the next one. */
-static void measure_turn(struct agent *agent)
-{
-    const uint64_t now = uv_hrtime(), waited = uv_metrics_idle_time(&agent->loop);
-    struct timespec used = {0};
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    const uint64_t processor = (uint64_t)used.tv_sec * NS_PER_S + (uint64_t)used.tv_nsec;
-    if (agent->turn_ended)
-        metrics_turn(&agent->metrics, now - agent->turn_ended - (waited - agent->waited),
-                     processor - agent->processor);
-    agent->turn_ended = now;
-    agent->processor = processor;
-    agent->waited = waited;
-}
-
 /* The time came while the loop was busy, so that the timer is set again before it was heard. */
 static void measure_lateness(struct agent *agent, uint64_t now)
 {
@@ -177,6 +162,8 @@ static void before_waiting(uv_prepare_t *handle)
     agent_watch_peers(agent, now);
     write_history(agent, now);
     serve_settle(agent->serve, now);
+    const uint64_t untold = serve_tell(agent->serve, now);
+    if (untold < next) next = untold;
     agent_watch_names(agent, now);
     look_at_clock(agent, now);
     const uint64_t sealed = seal_tick(agent->seal, now), alive = keep_alive(agent, now);
@@ -195,7 +182,7 @@ static void before_waiting(uv_prepare_t *handle)
         if (agent->leave_by < next) next = agent->leave_by;
     }
     wake_at(agent, next > now ? next : now + 1);
-    measure_turn(agent);
+    metrics_turn(&agent->metrics, uv_hrtime(), uv_metrics_idle_time(&agent->loop));
 }
 
 static bool is_own_child(const void *context, pid_t child)

@@ -64,9 +64,6 @@ struct agent {
     uint64_t clock_offset; /* generation_clock_jumped() */
     uint64_t renewed_at;   /* when a jump of the clock last renewed the channels */
     uint64_t wakes_at;     /* the timer's setting; 0: not set */
-    uint64_t processor;    /* time that the loop had had by then */
-    uint64_t turn_ended,
-        waited; /* uv_hrtime() before the last wait, and how long the loop had waited by then */
     uint64_t drawn[32];
     uint32_t drawn_left;
     uv_loop_t loop;

@@ -37,7 +37,7 @@
 
 enum {
     DEADLINE_VERSION = 1,
-    DEADLINE_SLOTS = 131072,
+    DEADLINE_SLOTS = 1048576,
     DEADLINE_SHARED_CELLS = 1024,
     DEADLINE_CELLS = DEADLINE_SLOTS + DEADLINE_SHARED_CELLS
 };
@@ -57,7 +57,7 @@ struct deadline_slot {
     uint32_t spare;
 };
 
-/* The mapped memory, 3 MiB. It is sparse: only the pages of slots in use take memory. */
+/* The mapped memory, 25 MiB. It is sparse: only the pages of slots in use take memory. */
 struct deadline_map {
     struct deadline_header header;
     _Atomic uint64_t cells[DEADLINE_CELLS]; /* CLOCK_BOOTTIME in ns; 0: expired */

@@ -52,6 +52,8 @@ enum check_property {
     CHECK_BEST,         /* ... which is the best-ranked live candidate */
     CHECK_GROUPS,       /* at rest, the leader that a node follows does lead */
     CHECK_ONE_DECISION, /* never two decisions under one number */
+    CHECK_IN_ORDER,     /* nobody leads while the store has an earlier candidate */
+    CHECK_LED,          /* ticks: never longer than `within` without a leader, while nothing is broken */
     CHECK_RESTS,        /* from every world, a world at rest can be reached */
     CHECK_ELECTS,       /* from every world, one can be reached in which all live nodes follow one leader */
     CHECK_PROPERTIES
@@ -74,6 +76,7 @@ struct check_config {
     uint32_t depth;   /* worlds after this many moves are not explored further; 0: no bound */
     uint32_t flight;  /* with more messages in flight than this, any one of them is lost; 0: no bound */
     uint32_t horizon; /* ticks after which a world is not explored further; 0: no bound */
+    uint32_t within;  /* LED: so many ticks may pass without a leader after the last fault is over */
     enum check_time time;
     el_duration tick;
     /* With ticks: a message arrives one tick after it was sent, and the events of one instant happen in one

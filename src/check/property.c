@@ -17,6 +17,9 @@ static const struct {
     [CHECK_BEST] = {"best", "at rest, the leader is the best-ranked live candidate", EL_CLAIMS_BEST},
     [CHECK_GROUPS] = {"groups", "at rest, the leader that a node follows does lead", EL_CLAIMS_GROUPS},
     [CHECK_ONE_DECISION] = {"one-decision", "never two decisions under one number", EL_CLAIMS_ONE_DECISION},
+    [CHECK_IN_ORDER] = {"in-order", "nobody leads while the store has a candidate that came earlier",
+                        EL_CLAIMS_IN_ORDER},
+    [CHECK_LED] = {"led", "once all faults are over, never longer than --within ticks without a leader", 0},
     [CHECK_RESTS] = {"rests", "from every world, a world at rest can be reached", 0},
     [CHECK_ELECTS] =
         {"elects",
@@ -61,12 +64,54 @@ static bool asks(const struct check_model *model, enum check_property property)
     return model->config->properties & 1u << property;
 }
 
-uint32_t check_judge(const struct check_model *model, const struct check_world *world)
+static uint32_t count_leading(const struct check_model *model, const struct check_world *world)
 {
     uint32_t leading = 0;
-    if (!asks(model, CHECK_ONE_LEADER)) return 0;
     for (uint32_t i = 0; i < model->count; i++) leading += check_local_at(model, world->local[i])->leading;
-    return leading > 1 ? 1u << CHECK_ONE_LEADER : 0;
+    return leading;
+}
+
+/* The store is the last node; its view is the first of the queue, with its key. */
+static bool is_out_of_turn(const struct check_model *model, const struct check_world *world)
+{
+    const struct check_local *store = check_local_at(model, world->local[model->count - 1]);
+    for (uint32_t i = 0; i + 1 < model->count && store->leader; i++) {
+        const struct check_local *local = check_local_at(model, world->local[i]);
+        if (local->leading && local->term > store->term) return true;
+    }
+    return false;
+}
+
+/* Links are whole, nobody is paused, and those live who are needed to elect a leader. */
+static bool is_well(const struct check_model *model, const struct check_world *world)
+{
+    const bool has_store = model->algorithm->store;
+    uint32_t living = 0, flags = 0;
+    for (uint32_t i = 0; i < model->count; i++) {
+        flags = check_head_of(check_local_at(model, world->local[i]))->flags;
+        if (flags & LOCAL_ALIVE && flags & LOCAL_PAUSED) return false;
+        living += (flags & LOCAL_ALIVE) != 0;
+    }
+    if (world->broken || (has_store && !(flags & LOCAL_ALIVE))) return false;
+    return has_store ? living > 1 : model->algorithm->majority ? living > model->count / 2 : living > 0;
+}
+
+void check_count_leaderless(const struct check_model *model, struct check_world *world)
+{
+    if (!asks(model, CHECK_LED)) return;
+    if (count_leading(model, world) || !is_well(model, world))
+        world->leaderless = 0;
+    else if (world->leaderless <= model->config->within)
+        world->leaderless++;
+}
+
+uint32_t check_judge(const struct check_model *model, const struct check_world *world)
+{
+    uint32_t broken = 0;
+    if (asks(model, CHECK_ONE_LEADER) && count_leading(model, world) > 1) broken |= 1u << CHECK_ONE_LEADER;
+    if (asks(model, CHECK_IN_ORDER) && is_out_of_turn(model, world)) broken |= 1u << CHECK_IN_ORDER;
+    if (asks(model, CHECK_LED) && world->leaderless > model->config->within) broken |= 1u << CHECK_LED;
+    return broken;
 }
 
 static uint32_t remember_tenure(struct check_model *model, struct check_history *history, el_node node,
@@ -214,7 +259,9 @@ uint32_t check_judge_rest(const struct check_model *model, const struct check_wo
 {
     uint32_t broken = 0;
     const el_node best = best_alive(model, world);
-    if (!check_must_lead(model, world)) return 0;
+    if (asks(model, CHECK_LED) && !count_leading(model, world) && is_well(model, world))
+        broken |= 1u << CHECK_LED; /* it will stay so */
+    if (!check_must_lead(model, world)) return broken;
     const bool agreed = check_is_agreed(model, world);
     if (asks(model, CHECK_AGREEMENT) && !agreed) broken |= 1u << CHECK_AGREEMENT;
     if (asks(model, CHECK_BEST) && !(agreed && named_by(model, world, best) == best))

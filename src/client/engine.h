@@ -2,12 +2,13 @@
  * The client room is libelector, what an application links. It knows include/elector.h, base/ and the agent's
  * socket protocol, and nothing of the agent's code. Start with api.c, the calls of elector.h; wait.c has those
  * that wait and dispatch, connection.c opens, closes and reconnects. group_state.c (with group_table.c,
- * deadlines.c and event_queue.c) keeps the order of events and the deadlines of each group. agent_engine.c (with
- * agent_events.c, json_lines.c and deadline_view.c) speaks to an agent; file/engine.c needs none.
+ * deadlines.c, delivery.c and event_queue.c) keeps the order of events and the deadlines of each group.
  *
- * An engine is one way to be elected: an agent's socket, or a lock on this host. It is a table of functions,
- * and it reports what it learns. The order of events, deadlines and threads are the business of api.c and
- * group_state.c.
+ * An engine is one way to be elected: by an agent, by a lock on this host (file/engine.c), or on a store. It is a
+ * table of functions, and it reports what it learns. The order of events, deadlines and threads are the business of
+ * api.c and group_state.c. connection.c has the table of engines, schemes.c what their URLs look like. agent_engine.c (with agent_events.c, json_lines.c and
+ * deadline_view.c) speaks to an agent. It also speaks to the engines of stores: each is the program elector-engine
+ * (src/engines), which program.c starts.
  *
  * Rules for an engine:
  * 1. It works only inside the calls of its table, on the thread that owns the elector. None of them blocks.

@@ -15,10 +15,10 @@
  * that does not dispatch leaves waiting, OWN_EVENTS_EACH for each group and OWN_EVENTS_MAX in addition may wait.
  * LEADERS_MAX: more groups than an agent can have. */
 enum {
-    GROUPS_MAX = 1 << 17,
+    GROUPS_MAX = 1 << 20,
     OWN_EVENTS_MAX = 4096,
     OWN_EVENTS_EACH = 16,
-    LEADERS_MAX = 1 << 18,
+    LEADERS_MAX = 1 << 21,
     URL_MAX = 4095
 };
 

@@ -3,7 +3,7 @@
 
 #include "client/engine.h"
 
-/* As in the table of connection.c. */
+/* Beside the table of connection.c, so that the command can be tested over a library that has no engine. */
 static const struct scheme {
     const char *name;
     const char *expected;

@@ -34,6 +34,7 @@ const char *el_violation_name(enum el_violation violation)
     case EL_DEMOTED: return "demoted";
     case EL_TOKEN_FELL: return "token-fell";
     case EL_TWO_DECISIONS: return "two-decisions";
+    case EL_OUT_OF_TURN: return "out-of-turn";
     case EL_VIOLATIONS_END: break;
     }
     return "?";

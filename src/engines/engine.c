@@ -23,7 +23,7 @@
 #include "engines/internal.h"
 #include "engines/run.h"
 
-enum { LEAVE_WITHIN_S = 10, GIVE_UP_WITHIN_S = 2, LOOK_WITHIN_S = 4 };
+enum { LEAVE_WITHIN_S = 10, GIVE_UP_WITHIN_S = 2, LOOK_WITHIN_S = 4, TELL_AGAIN_S = 60 };
 static const el_duration least_ttl = 2 * NS_PER_S;
 static const el_duration usual_ttl = 5 * NS_PER_S;
 
@@ -124,6 +124,18 @@ void engine_is_ready(struct engine *engine)
     if (engine->serve) serve_resume(engine->serve);
 }
 
+/* What is refused again and again, while other requests succeed in between, is told once a minute. */
+static void tell(struct engine *engine, const char text[ENGINE_TEXT])
+{
+    const uint64_t now = clock_boottime_ns();
+    const bool is_told = strcmp(text, engine->told) == 0 && now - engine->told_ns < TELL_AGAIN_S * NS_PER_S;
+    engine->comes_and_goes = is_told;
+    if (is_told) return;
+    memcpy(engine->told, text, ENGINE_TEXT);
+    engine->told_ns = now;
+    log_event(LOG_WARN_LEVEL, NULL, "%s", text);
+}
+
 void engine_trouble(struct engine *engine, const char *format, ...)
 {
     char text[ENGINE_TEXT];
@@ -133,13 +145,13 @@ void engine_trouble(struct engine *engine, const char *format, ...)
     va_end(arguments);
     const bool is_news = strcmp(text, engine->trouble) != 0;
     memcpy(engine->trouble, text, sizeof text);
-    if (is_news && (engine->is_ready || !engine->serves_one)) log_event(LOG_WARN_LEVEL, NULL, "%s", text);
+    if (is_news && (engine->is_ready || !engine->serves_one)) tell(engine, text);
     if (!engine->is_ready && engine->serve) serve_resume(engine->serve);
 }
 
 void engine_trouble_is_over(struct engine *engine)
 {
-    if (engine->is_ready && engine->trouble[0])
+    if (engine->is_ready && engine->trouble[0] && !engine->comes_and_goes)
         log_event(LOG_INFO_LEVEL, NULL, "%s answers again", engine->kind->name);
     engine->trouble[0] = '\0';
 }

@@ -14,8 +14,8 @@
  *   engine.c, main.c       the loop and the program
  * To the machine this process is member ENGINE_SELF, every other candidate is ENGINE_OTHERS, and the store is the last.
  *
- * A new store: a folder with a struct store_kind, its row in kinds.c, its scheme in src/client/program.c, its doors in
- * test/style/run.sh. store_kind says what it must do.
+ * A new store: a folder with a struct store_kind, which says what it must do; its row in kinds.c; its line at the end of
+ * src/client/agent_engine.c, in src/client/connection.c and in src/client/schemes.c; its doors in test/style/run.sh.
  */
 #ifndef ELECTOR_ENGINES_ENGINE_H
 #define ELECTOR_ENGINES_ENGINE_H

@@ -72,6 +72,9 @@ struct engine {
     uint64_t leave_by;
     int code;
     char trouble[ENGINE_TEXT]; /* "": none */
+    char told[ENGINE_TEXT];    /* the last trouble that was logged, and when */
+    uint64_t told_ns;
+    bool comes_and_goes; /* that one came again soon after it was over */
 };
 
 /* group.c */

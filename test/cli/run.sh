@@ -243,7 +243,7 @@ test_verbs() {
     verify "compare" "prints other bytes on three threads than on one" cmp -s "$scratch/one" "$out"
     refuses "compare without threads" 2 '--threads .*from 1 to' compare --threads 0
     accepts "compare of two" 0 '^raft .* 0 of 2 ' compare --nodes 2 --runs 20
-    accepts "compare of many" 0 '^16 nodes, 3 runs .* seed 5' compare --nodes 16 --runs 3 --seed 5
+    accepts "compare of many" 0 '^16 nodes, 1 run .* seed 5' compare --nodes 16 --runs 1 --seed 5
     accepts "demo" 0 'as measured' demo
     verify "demo" "measures something else than the literature" test -z "$(grep 'NOT as measured' "$out")"
     accepts "algorithms" 0 '^  chang-roberts  ' algorithms
@@ -520,8 +520,8 @@ test_check() {
     accepts "check that breaks" 1 'one-leader is BROKEN, after 3 moves' check bully --nodes 3 --initiator 1 --time free
     accepts "check that stops" 0 'one-per-term holds in every world that [0-9]+ moves reach' \
         check raft --nodes 3 --memory 16M --property one-per-term --threads 1
-    accepts "check that says why it stops" 0 'stopped .*is (used up|full); [0-9,]+ worlds wait. One move more: about [0-9.]+ times' \
-        check raft --nodes 3 --memory 16M --property one-per-term --threads 1
+    verify "check that stops" "does not say why, and what one move more would cost" \
+        grep -qE 'stopped .*is (used up|full); [0-9,]+ worlds wait. One move more: about [0-9.]+ times' "$out"
     # How far it comes in a time is the machine's affair, so that only the open question of liveness has a sure exit code.
     accepts "check within a time" 3 'cannot tell: the time is used up' \
         check raft --nodes 4 --budget 100ms --property elects --threads 1
@@ -598,12 +598,12 @@ test_json() {
     json "JSON of one algorithm" 'j["name"] == "bully" and "Election" in j["messages"]'
     accepts "JSON of the algorithms" 0 '^\[' algorithms --output json
     json "JSON of the algorithms" 'len(j) >= 11 and all(a["reference"] and a["broken_by"] for a in j)'
-    accepts "JSON of a comparison" 0 '^\{' compare --runs 40 --output json
-    json "JSON of a comparison" 'j["nodes"] == 6 and j["runs"] == 40 and j["seed"] == 1'
+    accepts "JSON of a comparison" 0 '^\{' compare --runs 4 --output json
+    json "JSON of a comparison" 'j["nodes"] == 6 and j["runs"] == 4 and j["seed"] == 1'
     json "JSON of a comparison: costs" 'all(a["cost"]["messages"] > 0 for a in j["algorithms"])'
     json "JSON of a comparison: bully" \
         '[(a["cost"]["messages"], a["partition_safe"]["holds"], a["stable"]["broken"]) for a in j["algorithms"]
-          if a["algorithm"] == "bully"] == [(29, False, 40)]'
+          if a["algorithm"] == "bully"] == [(29, False, 4)]'
     json "JSON of a comparison: raft" \
         '[(a["survives"], a["partition_safe"]["holds"], a["stable"]["promised"]) for a in j["algorithms"]
           if a["algorithm"] == "raft"] == [(2, True, True)]'
@@ -678,11 +678,11 @@ test_determinism() {
         run "${random[@]}" --seed 6 --output $output
         verify "two seeds, as $output" "give the same" test -n "$(cmp "$out" "$scratch/first")"
     done
-    run compare --runs 8 --seed 5
+    run compare --runs 1 --seed 5
     cp "$out" "$scratch/first"
-    run compare --runs 8 --seed 5
+    run compare --runs 1 --seed 5
     verify "the same comparison twice" "differs" cmp "$out" "$scratch/first"
-    run compare --runs 8 --seed 6
+    run compare --runs 1 --seed 6
     sed -i 's/seed 5/seed 6/' "$scratch/first"
     verify "comparisons from two seeds" "give the same" test -n "$(cmp "$out" "$scratch/first")"
     run sim bully --nodes 5 --seed 5 --output json

@@ -220,9 +220,9 @@ heal() { nft_do flush chain inet cut in; }
 
 # A disk of our own, which can be frozen: as for a snapshot, whoever writes to it waits. It must thaw before its processes can
 # end. contain thaws it if a limit ends the test.
-make_disk() { # FOLDER
+make_disk() { # FOLDER [SIZE]
     tell_apart "mounts of our own" --mount
-    truncate -s 64M "$dir/disk.ext4"
+    truncate -s "${2:-64M}" "$dir/disk.ext4"
     mkfs.ext4 -q "$dir/disk.ext4"
     mkdir "$1"
     mount -o loop "$dir/disk.ext4" "$1" 2> "$dir/mount.log" || skip "no loop devices here: $(head -n 1 "$dir/mount.log")"

@@ -78,7 +78,7 @@ story_candidate_behind_a_nat() {
     done
     sed -i -E "s/^address = $prefix\.([123]):/address = $prefix.10\1:/" "$(conf d)"
     mkfifo "$dir/nat-orders"
-    python3 test/cluster/nat.py "$prefix" 3 "$port" < "$dir/nat-orders" > "$dir/nat.log" 2>&1 &
+    python3 test/cluster/parts/nat.py "$prefix" 3 "$port" < "$dir/nat-orders" > "$dir/nat.log" 2>&1 &
     exec {orders}> "$dir/nat-orders"
     start "${members[@]}"
     work d

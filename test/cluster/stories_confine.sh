@@ -6,12 +6,12 @@ no_key_elsewhere() { # MEMBER: each key is in locked memory that is in no core d
     local files
     mapfile -t files < <(keys_of "$1")
     [ ${#files[@]} -gt 0 ] || fail "there are no keys"
-    test/cluster/key_scan.py "${agent[$1]}" "${files[@]}" > "$dir/said" 2>&1 || fail "the memory of $1: $(grep -v '^ok' "$dir/said")"
+    test/cluster/parts/key_scan.py "${agent[$1]}" "${files[@]}" > "$dir/said" 2>&1 || fail "the memory of $1: $(grep -v '^ok' "$dir/said")"
 }
 no_key_at_all() { # MEMBER PID: a process of its agent
     local files
     mapfile -t files < <(keys_of "$1")
-    test/cluster/key_scan.py --absent "$2" "${files[@]}" > "$dir/said" 2>&1 || fail "the memory of process $2: $(cat "$dir/said")"
+    test/cluster/parts/key_scan.py --absent "$2" "${files[@]}" > "$dir/said" 2>&1 || fail "the memory of process $2: $(cat "$dir/said")"
 }
 writer_of() { # MEMBER: the process that writes its recording
     local child

@@ -114,3 +114,86 @@ story_planted_realtime_hang() {
     judge
 }
 works_beyond_elsewhere() { works_beyond "$1" && [ "$leader" != "$2" ]; } # TOKEN MEMBER
+
+# What the leader's agent has noted of its renewals is a lease that it would have kept; who does not lead has noted nothing.
+story_plan_measure() {
+    local m
+    begin 3 '[group work]' 'lease = 3s'
+    look
+    sleep 2 # history
+    "$ELECTOR" plan --measure --config "$(conf "$leader")" > "$dir/plan" 2>&1 || fail "plan --measure: $(cat "$dir/plan")"
+    grep -qE "^$leader renewed leases for 0\.[0-9] minutes of the last hour, [1-9][0-9]* times\. The latest renewal came [0-9.]+ ms late\.$" "$dir/plan" || fail "$(cat "$dir/plan")"
+    grep -qE '^1000ms +133\.333ms +[0-9.]+ ms +0 +[0-9.]+$' "$dir/plan" || fail "a lease of 1 s would not have been kept: $(cat "$dir/plan")"
+    grep -qE '^  \[group \*\]  lease = [0-9]+ms, beat = ' "$dir/plan" || fail "no lease is suggested: $(cat "$dir/plan")"
+    m=$(sed -n 's/^  \[group \*\]  //p' "$dir/plan") # what is suggested is a configuration that is accepted
+    { sed "s/^\[cluster\]/&\ntransmit = $(sed -n 's/^  \[cluster\]  transmit = //p' "$dir/plan")/" "$(conf "$leader")" | sed '/^\[group/,$d'
+      echo '[group *]'; tr ',' '\n' <<< "$m"; } > "$dir/suggested"
+    "$ELECTOR" plan --config "$dir/suggested" > "$dir/plan-suggested" 2>&1 || fail "what is suggested is refused: $(cat "$dir/plan-suggested")"
+    m=$(others "$leader" | sed -n 1p)
+    "$ELECTOR" plan --measure --config "$(conf "$m")" > "$dir/plan-other" 2>&1 && fail "$m, which does not lead, has a history"
+    grep -q 'has renewed no lease in the last hour; ask one that leads' "$dir/plan-other" || fail "$(cat "$dir/plan-other")"
+    judge
+}
+
+# The clocks of each host are moved by a file of its own.
+set_clock() { # MEMBER BOOTTIME_S WALL_S: ahead
+    perl -e 'print pack("q<q<", map { $_ * 1e9 } @ARGV)' "$2" "$3" > "$dir/clock-$1.new"
+    dd if="$dir/clock-$1.new" of="$dir/clock-$1" conv=notrunc status=none # in place: it is mapped
+}
+is_led_on() { look && [ "$token" = "$1" ] && has_ticks "$1" "$2"; } # TOKEN TICKS
+jumped() { [ "$(grep -c 'the wall clock was set: renewing all channels' "$dir/$1.log")" -ge "$2" ]; } # MEMBER TIMES
+
+# The wall clock of the leader's host jumps an hour ahead and back: it leads on. Then its CLOCK_BOOTTIME jumps, as after a suspend: its
+# lease is over at once, its work stops, and another leads with a higher token.
+story_planted_clock_jump() {
+    local m old before
+    found 3 '[group work]' 'lease = 3s'
+    for m in "${members[@]}"; do
+        head -c 16 /dev/zero > "$dir/clock-$m"
+        export CLUSTER_CLOCK=$dir/clock-$m LD_PRELOAD=$lib/libcluster-clock.so
+        start "$m"
+        work "$m"
+        unset CLUSTER_CLOCK LD_PRELOAD
+    done
+    await_leader
+    look
+    old=$leader before=$token
+    set_clock "$old" 0 3600
+    await 30 "the agent of $old notices that its wall clock was set" jumped "$old" 1
+    await 60 "$old works on" is_led_on "$before" $(($(ticks "$before ") + 20))
+    sleep 10 # it tells of such a jump once in 10 s
+    set_clock "$old" 0 0
+    await 30 "the agent of $old notices that its wall clock was set back" jumped "$old" 2
+    await 60 "$old works on" is_led_on "$before" $(($(ticks "$before ") + 20))
+    set_clock "$old" 60 0
+    await_leader "$before"
+    await 60 "the agents agree again" agree
+    no_errors "${members[@]}"
+    judge
+}
+
+# The kernel gives real-time processes of the leader's agent 0.5 ms of every 100: its lease is lost again and again, its work stops in
+# time, and another leads.
+story_realtime_throttled() {
+    local old group=/sys/fs/cgroup/cpu/elector-test-$$
+    realtime_or_skip
+    rmdir /sys/fs/cgroup/cpu/elector-test-* 2> /dev/null || true # of a run that failed
+    mkdir "$group" 2> "$dir/cgroup.log" || skip "no control group for processor time here: $(head -n 1 "$dir/cgroup.log")"
+    { echo 100000 > "$group/cpu.rt_period_us" && echo 500 > "$group/cpu.rt_runtime_us"; } 2> "$dir/cgroup.log" || {
+        rmdir "$group"
+        skip "no control group for real-time processes here: $(head -n 1 "$dir/cgroup.log")"
+    }
+    found_realtime 3
+    start "${members[@]}"
+    work "${members[@]}"
+    await_leader
+    look
+    old=$leader
+    echo "${agent[$old]}" > "$group/cgroup.procs"
+    await 60 "another works" works_beyond_elsewhere "$token" "$old"
+    is_class "${agent[$old]}" 'FF 10' || fail "the agent of $old is $(class "${agent[$old]}")"
+    echo "${agent[$old]}" > /sys/fs/cgroup/cpu/cgroup.procs
+    rmdir "$group" || fail "the control group stays"
+    await 60 "the agents agree again" agree
+    judge
+}

@@ -67,7 +67,7 @@ story_other_version() {
     work a b
     await_leader
     for version in 3 1; do
-        python3 test/cluster/other_version.py "$prefix.3" "$port" 3 "$version" > "$dir/c.log" 2>&1 &
+        python3 test/cluster/parts/other_version.py "$prefix.3" "$port" 3 "$version" > "$dir/c.log" 2>&1 &
         agent[c]=$!
         await 30 "a knows that c speaks version $version" members_say a \
             "^pending: c does not count: it speaks version $version of the messages between agents, and this agent version 2; install"

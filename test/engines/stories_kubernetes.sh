@@ -153,7 +153,7 @@ story_kubernetes_api_is_slow_and_busy() { # 429 with Retry-After, 500, 300 ms fo
     kube_judge
 }
 
-story_kubernetes_watches_end() { # 410 in the stream, 410 at its start, and a stream that is silent
+story_kubernetes_watches_end() { # 410 in the stream, also as the first word, and a stream that is silent
     kube_begin
     local before=$token who=$leader listed now
     kube_order gone
@@ -217,13 +217,13 @@ del lease["metadata"]["resourceVersion"]
 lease["spec"].update(holderIdentity="somebody", leaseDurationSeconds=2, acquireTime=lease["spec"]["renewTime"])
 json.dump(lease, open(sys.argv[1], "w"))
 PYTHON
-    until taken_by_hand; do nap; done
+    await 30 "it is taken" taken_by_hand
     await_leader "$before"
     judge_tokens
 }
 taken_by_hand() { # with the version of now; a renewal may come between
     local version
-    version=$(ask_kube "$(kube_leases)/work" | sed -E 's/.*"resourceVersion": "([0-9]+)".*/\1/')
+    version=$(ask_kube "$(kube_leases)/work" | sed -nE 's/.*"resourceVersion": "([0-9]+)".*/\1/p')
     sed -E "s/\"metadata\": \{/\"metadata\": {\"resourceVersion\": \"$version\", /" "$dir/lease.json" > "$dir/put.json"
     [ "$(ask_kube -o "$dir/put.out" -w '%{http_code}' -X PUT -H 'Content-Type: application/json' --data-binary "@$dir/put.json" "$(kube_leases)/work")" = 200 ]
 }

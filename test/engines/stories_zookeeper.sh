@@ -239,6 +239,30 @@ zk_stat() { # NAME, of mntr
     exec {link}>&-
 }
 
+story_zookeeper_after_a_lock() { # file:, then ZooKeeper, and tokens rise; a number that is none keeps everybody from standing
+    zk_found 1
+    zk_start 1
+    mkdir "$dir/locks"
+    "$ELECTOR" run --quiet --url "file:$dir/locks" work -- "$lib/cluster-worker" "$dir/ticks" 2> "$dir/lock.log" &
+    local lock=$!
+    await_leader
+    local before=$token
+    kill -TERM "$lock"
+    await_exit "$lock" 0 "the run over a lock"
+    zk_hand put "/$zk_path/elector/tokens-above" many
+    work a
+    await_log_of a 'elector/tokens-above holds no number'
+    zk_hand rm "/$zk_path/elector/tokens-above"
+    zk_hand put "/$zk_path/elector/tokens-above" $((before + 1000000))
+    await_leader $((before + 1000000))
+    work b
+    await 30 "two candidates" zk_waits 2
+    before=$token
+    kill -KILL "${runner[a]}"
+    await_leader "$before"
+    judge
+}
+
 story_zookeeper_bad_input() {
     zk_found 1
     local at=$prefix.1

@@ -1,9 +1,5 @@
 # shellcheck shell=bash disable=SC2154,SC2034 # names are shared with test/cluster/lib.sh
 # Curator's candidates, by Candidate.java.
-for each in test/engines/lib_*.sh; do
-    # shellcheck disable=SC1090
-    source "$each"
-done
 
 curator_jars=$(printf '/usr/share/java/%s.jar:' curator-recipes curator-framework curator-client zookeeper zookeeper-jute slf4j-api guava)
 

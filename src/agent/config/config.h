@@ -26,7 +26,8 @@ enum {
     CONFIG_CANDIDACIES_MAX = 1 << 20,
     CONFIG_OBSERVED_MAX = 1 << 20,
     CONFIG_VALUE_BYTES_MAX = 1 << 30,
-    CONFIG_GROUPS_MAX = 256,
+    CONFIG_GROUPS_MAX = 256,       /* sections */
+    CONFIG_GROUPS_LIMIT = 1 << 20, /* groups of an agent */
     CONFIG_ALLOWED_MAX = 16,
     CONFIG_OPTIONS_MAX = 16,
     CONFIG_PROFILE_OPTIONS = 6
@@ -126,9 +127,11 @@ struct config {
     uint32_t candidacies_per_user; /* root and the agent's own user have no limit. Default 16384 */
     uint32_t observed_per_user;    /* groups; default 16384 */
     uint32_t value_bytes_per_user; /* of candidates' values; default 1 MiB */
-    el_duration forget_after;      /* a group that nobody uses is no longer listed; 0: never. Default 1 h */
-    el_duration stop_timeout;      /* the longest time that a client may take to stop; default 30 s */
-    char state[4096];              /* the state file */
+    uint32_t
+        group_limit; /* most groups here, of all clients and peers; default 131072. 0: CONFIG_GROUPS_LIMIT */
+    el_duration forget_after; /* a group that nobody uses is no longer listed; 0: never. Default 1 h */
+    el_duration stop_timeout; /* the longest time that a client may take to stop; default 30 s */
+    char state[4096];         /* the state file */
     enum config_log log;
     bool verbose;
     uint64_t recorder;                    /* size of the recording in bytes; 0: none */

@@ -93,9 +93,9 @@ bool config_describe(const struct config *config, FILE *out)
     fprintf(
         out,
         "socket %s, mode %04o\none user has at most %u connections, %u candidacies, %u observed groups, and %u bytes "
-        "of values\nstate %s\ngroups\n",
+        "of values\nthis agent has at most %u groups\nstate %s\ngroups\n",
         config->socket, (unsigned)config->socket_mode, config->socket_per_user, config->candidacies_per_user,
-        config->observed_per_user, config->value_bytes_per_user, config->state);
+        config->observed_per_user, config->value_bytes_per_user, config->group_limit, config->state);
     bool all = false;
     for (uint32_t i = 0; i < config->group_count; i++) {
         describe_group(&config->groups[i], out);

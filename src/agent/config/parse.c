@@ -111,6 +111,7 @@ static void set_defaults(struct config *config, const char *path)
     config->candidacies_per_user = 16384;
     config->observed_per_user = 16384;
     config->value_bytes_per_user = 1 << 20;
+    config->group_limit = 1 << 17;
     config->stop_timeout = 30 * NS_PER_S;
     config->forget_after = 3600 * NS_PER_S;
     config->guardian = true;

@@ -76,6 +76,9 @@ static void merge_agent(struct merging *m)
     snprintf(was, sizeof was, "%llu", (unsigned long long)a->recorder);
     snprintf(is, sizeof is, "%llu", (unsigned long long)b->recorder);
     compare(m, "[agent]", "recorder", was, is);
+    snprintf(was, sizeof was, "%u", a->group_limit);
+    snprintf(is, sizeof is, "%u", b->group_limit);
+    compare(m, "[agent]", "group-limit", was, is);
     snprintf(was, sizeof was, "%04o", (unsigned)a->socket_mode);
     snprintf(is, sizeof is, "%04o", (unsigned)b->socket_mode);
     compare(m, "[agent]", "socket-mode", was, is);
@@ -90,6 +93,7 @@ static void merge_agent(struct merging *m)
     b->http_is_unresolved = a->http_is_unresolved;
     b->seccomp = a->seccomp;
     b->recorder = a->recorder;
+    b->group_limit = a->group_limit;
     b->socket_mode = a->socket_mode;
     b->socket_group = a->socket_group;
     b->has_socket_group = a->has_socket_group;

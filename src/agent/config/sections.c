@@ -232,6 +232,11 @@ static bool read_value_bytes_per_user(struct config_reading *r, const char *valu
                       &r->config->value_bytes_per_user);
 }
 
+static bool read_group_limit(struct config_reading *r, const char *value)
+{
+    return read_limit(r, "group-limit", value, CONFIG_GROUPS_LIMIT, &r->config->group_limit);
+}
+
 static bool read_stop_timeout(struct config_reading *r, const char *value)
 {
     if (units_time(value, &r->config->stop_timeout) && r->config->stop_timeout <= 3600 * NS_PER_S) return true;
@@ -379,6 +384,7 @@ static const struct {
     {CONFIG_IN_AGENT, "candidacies-per-user", read_candidacies_per_user},
     {CONFIG_IN_AGENT, "observed-per-user", read_observed_per_user},
     {CONFIG_IN_AGENT, "value-bytes-per-user", read_value_bytes_per_user},
+    {CONFIG_IN_AGENT, "group-limit", read_group_limit},
     {CONFIG_IN_AGENT, "stop-timeout", read_stop_timeout},
     {CONFIG_IN_AGENT, "forget-after", read_forget_after},
     {CONFIG_IN_AGENT, "state", read_state},

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/closer.h"
 #include "base/log/log.h"
 
 /* ---- Messages ---- */
@@ -28,10 +29,21 @@ static void drop_release(struct guardian_obituary *release)
     free(release);
 }
 
+/* Clients have the other end of a line and of a connection, and may have left in it what takes long to close: base/closer.h. The thread
+ * that hears of the agent's death must not wait for that. */
+static void close_client_socket(int fd)
+{
+    static atomic_uint closing;
+    if (fd >= 0) closer_close(fd, &closing);
+}
+
 static void let_go(struct guardian_watched *one)
 {
-    if (one->fd >= 0) close(one->fd);
-    if (one->connection >= 0) close(one->connection);
+    if (one->kind == GUARDIAN_LINE)
+        close_client_socket(one->fd);
+    else if (one->fd >= 0)
+        close(one->fd);
+    close_client_socket(one->connection);
     one->fd = one->connection = -1;
     for (uint32_t i = 0; i < GUARDIAN_PEERS_MAX; i++) drop_release(one->releases[i]);
 }

@@ -24,8 +24,12 @@ enum {
     PAUSE_MOST_MS = 10000,
     STEADY_S = 10,
     GOODBYE_MS = 1000,
+    RELEASES_AFTER_MS =
+        5, /* an election does not wait for them; the guardian keeps older ones, which are also true */
     SEALED_MOST = 1000,
-    CLOSING_MAX = 8, /* more lines than this that take long to close: new work is not watched */
+    FULL_MS = 100,       /* until a full channel is tried again */
+    SEALED_AT_ONCE = 64, /* releases in one turn of the loop: there may be thousands */
+    CLOSING_MAX = 8,     /* more lines than this that take long to close: new work is not watched */
     LEAST_TIMEOUT_MS = 1000
 };
 
@@ -39,10 +43,10 @@ struct work {
     int connection; /* of its client, borrowed; -1: none */
     uint32_t holds;
     bool is_used, stands;
-    bool is_dropped; /* the guardian hears of it about 1 s later */
-    bool is_told;    /* to the guardian that runs */
-    bool is_blind;   /* it was told as one that cannot be watched */
-    bool is_new;     /* its tenures changed after its releases were sealed */
+    bool is_dropped;   /* the guardian hears of it about 1 s later */
+    bool is_told;      /* to the guardian that runs */
+    bool is_blind;     /* it was told as one that cannot be watched */
+    uint64_t unsealed; /* peers whose release of it is to be sealed anew, a bit each */
     uint32_t tenure_count;
     struct host_tenure tenures[CLIENT_GROUPS_MAX];
 };
@@ -65,7 +69,9 @@ struct guardian_client {
     uint64_t told_full_at; /* 0: never */
     bool is_armed;         /* the log says that it has an obituary for a peer */
     bool has_all;          /* the guardian knows of all work: it may have obituaries */
-    bool has_new;          /* some work is_new */
+    bool has_unsealed;     /* some work is unsealed */
+    uint64_t seal_at;      /* not before: the channel was full */
+    uint64_t release_at;   /* releases not before */
     uint32_t timeout_ms;
     struct payload payload;
     uint64_t
@@ -280,7 +286,9 @@ void guardian_client_drop(struct guardian_client *o, uint32_t work)
 
 static void renew(struct guardian_client *o, struct work *w)
 {
-    w->is_new = o->has_new = true;
+    if (!o->has_unsealed) o->release_at = host_clock(o->host) + RELEASES_AFTER_MS * NS_PER_MS;
+    w->unsealed = UINT64_MAX;
+    o->has_unsealed = true;
 }
 
 static void show(struct guardian_client *o, uint32_t work, bool leads)
@@ -353,6 +361,13 @@ static bool payload_has_changed(struct guardian_client *o)
     return true;
 }
 
+static bool hand_over(struct guardian_client *o, const struct guardian_message *m)
+{
+    const bool is_taken = say(o, m, -1);
+    if (!is_taken) o->seal_at = host_clock(o->host) + FULL_MS * NS_PER_MS;
+    return is_taken;
+}
+
 /* An obituary that does not fit into the channel is sealed again the next time. */
 static void seal_for(struct guardian_client *o, el_node peer, uint64_t session)
 {
@@ -362,7 +377,7 @@ static void seal_for(struct guardian_client *o, el_node peer, uint64_t session)
                                          m.datagram);
     m.address = o->config->members[peer - 1].address;
     o->sealed_since[peer - 1] = 0;
-    o->sealed_by[peer - 1] = !say(o, &m, -1) ? NOT_TAKEN : m.size ? session : 0;
+    o->sealed_by[peer - 1] = !hand_over(o, &m) ? NOT_TAKEN : m.size ? session : 0;
     if (o->is_armed || m.size == 0 || o->sealed_by[peer - 1] == NOT_TAKEN) return;
     o->is_armed = true;
     log_event(LOG_INFO_LEVEL, NULL, "guarded by process %d: when this agent dies, peers hear of it",
@@ -384,28 +399,40 @@ static void seal_release(struct guardian_client *o, el_node peer, uint32_t work,
     if (payload->size)
         m.size = (uint32_t)seal_obituary(o->seal, host_clock(o->host), peer, payload->bytes, payload->size,
                                          m.datagram);
-    if (!say(o, &m, -1) || ++o->sealed_since[peer - 1] == SEALED_MOST) o->sealed_by[peer - 1] = NOT_TAKEN;
+    if (!hand_over(o, &m) || ++o->sealed_since[peer - 1] == SEALED_MOST) o->sealed_by[peer - 1] = NOT_TAKEN;
 }
 
-/* Seals the releases of all works for this set of peers, and those of changed works for all peers. A work
- * that holds nothing needs none: a message would wake the guardian while a successor waits. */
-static void seal_releases(struct guardian_client *o, uint64_t peers)
+/* A work that holds nothing needs none: a message would wake the guardian while a successor waits. */
+static uint64_t peers_to_seal_for(const struct guardian_client *o, const struct work *w)
+{
+    uint64_t peers = 0;
+    for (el_node peer = 1; w->is_told && w->tenure_count && peer <= o->config->member_count; peer++)
+        if (must_hear(o, peer)) peers |= UINT64_C(1) << (peer - 1);
+    return w->unsealed & peers;
+}
+
+/* The rest follows in the next turns. */
+static void seal_releases(struct guardian_client *o)
 {
     static struct payload payload;
-    for (uint32_t i = CLIENT_BLIND + 1; i < CLIENT_WORKS_MAX; i++) {
+    uint32_t left = SEALED_AT_ONCE;
+    for (uint32_t i = CLIENT_BLIND + 1; i < CLIENT_WORKS_MAX && left > 0; i++) {
         struct work *w = &o->works[i];
-        const uint64_t wanted = w->is_new ? UINT64_MAX : peers;
-        w->is_new = false;
-        if (!w->is_told || !w->tenure_count || !wanted) continue;
+        w->unsealed = peers_to_seal_for(o, w);
+        if (!w->unsealed) continue;
         if (!host_death_releases(o->host, w->tenures, w->tenure_count, &payload)) payload.size = 0;
-        for (el_node peer = 1; peer <= o->config->member_count; peer++)
-            if (must_hear(o, peer) && wanted >> (peer - 1) & 1) seal_release(o, peer, i, &payload);
+        for (; w->unsealed && left > 0; left--) {
+            const el_node peer = 1 + (el_node)__builtin_ctzll(w->unsealed);
+            w->unsealed &= w->unsealed - 1;
+            seal_release(o, peer, i, &payload);
+        }
     }
-    o->has_new = false;
+    o->has_unsealed = left == 0;
 }
 
 static void seal_for_all(struct guardian_client *o)
 {
+    if (host_clock(o->host) < o->seal_at) return;
     const bool is_other = payload_has_changed(o);
     uint64_t anew = 0; /* a bit for each peer */
     for (el_node peer = 1; peer <= o->config->member_count; peer++) {
@@ -415,7 +442,8 @@ static void seal_for_all(struct guardian_client *o)
         seal_for(o, peer, session);
         anew |= UINT64_C(1) << (peer - 1);
     }
-    if (anew || o->has_new) seal_releases(o, anew);
+    for (uint32_t i = CLIENT_BLIND + 1; anew && i < CLIENT_WORKS_MAX; i++) o->works[i].unsealed |= anew;
+    if (anew || (o->has_unsealed && host_clock(o->host) >= o->release_at)) seal_releases(o);
 }
 
 static void tell_patience(struct guardian_client *o)
@@ -504,5 +532,7 @@ uint64_t guardian_client_tick(struct guardian_client *o)
         tell_patience(o);
         seal_for_all(o);
     }
-    return host_clock(o->host) + NS_PER_S;
+    if (!o->has_unsealed) return host_clock(o->host) + NS_PER_S;
+    const uint64_t next = host_clock(o->host) + NS_PER_MS;
+    return o->release_at > next ? o->release_at : next;
 }

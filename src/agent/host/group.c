@@ -96,6 +96,7 @@ void host_group_show(struct host_group *group)
     group->shown_value = value & 3u;
     group->shown_cell = cell & 0x7ffu;
     if (begins_or_ends && kind_of(group)->begins_or_ends) kind_of(group)->begins_or_ends(group);
+    if (begins_or_ends && host_of(group)->sends_first) host_flush(host_of(group));
     host_tell_changed(group);
 }
 
@@ -106,12 +107,27 @@ uint32_t host_cell(const struct host_group *group)
     return session_cell_number(session_of(of), of->cell);
 }
 
+static const struct session *session_of_cell(const struct host *host, uint32_t cell)
+{
+    const struct session *s = host->sessions;
+    while (s && session_cell_number(s, cell % SESSION_CELLS_MAX) != cell) s = s->next;
+    return s;
+}
+
 uint64_t host_cell_deadline(const struct host *host, uint32_t cell)
 {
-    for (const struct session *s = host->sessions; s; s = s->next)
-        if (session_cell_number(s, cell % SESSION_CELLS_MAX) == cell)
-            return s->cells[cell % SESSION_CELLS_MAX].deadline;
-    return 0;
+    const struct session *s = session_of_cell(host, cell);
+    return s ? s->cells[cell % SESSION_CELLS_MAX].deadline : 0;
+}
+
+/* A deadline is the send time of the beat that was answered, plus a lease, less a margin. */
+uint64_t host_cell_late_ns(const struct host *host, uint32_t cell, uint64_t before_ns)
+{
+    const struct session *s = session_of_cell(host, cell);
+    if (!s) return 0;
+    const uint64_t answered_ns = before_ns + s->runner.margin - el_number(&s->cfg, QUORUM_OPTION_LEASE);
+    const uint64_t due_ns = answered_ns + el_number(&s->cfg, QUORUM_OPTION_BEAT), now = host_now(host);
+    return now > due_ns ? now - due_ns : 0;
 }
 
 void host_note_text(const struct config *config, const struct host_note *note, char *text, size_t size)
@@ -196,7 +212,9 @@ static enum el_answer ask(struct host_group *group, enum el_request_what what, e
 enum el_answer host_resign(struct host_group *group)
 {
     const struct host_entry entry = enter(group, HOST_RESIGNS, 0, 0);
+    host_of(group)->sends_first = true;
     const enum el_answer answer = ask(group, EL_RESIGN, EL_NOBODY);
+    host_of(group)->sends_first = false;
     host_leave(host_of(group), entry);
     return answer;
 }
@@ -204,7 +222,9 @@ enum el_answer host_resign(struct host_group *group)
 enum el_answer host_transfer(struct host_group *group, el_node to)
 {
     const struct host_entry entry = enter(group, HOST_TRANSFERS, to, 0);
+    host_of(group)->sends_first = true;
     const enum el_answer answer = ask(group, EL_TRANSFER, to);
+    host_of(group)->sends_first = false;
     struct host_extra *extra = answer == EL_PERFORMED ? host_extra_of(group) : NULL;
     if (extra) extra->heir_until = host_now(host_of(group)) + host_option(group, "lease", 0);
     host_leave(host_of(group), entry);

@@ -50,7 +50,7 @@ void host_free(struct host *host)
         host->sessions = s->next;
         session_free(s);
     }
-    if (host) free(host->index);
+    for (uint32_t i = 0; host && i < HOST_INDEX_PARTS; i++) free(host->index[i].places);
     free(host);
 }
 
@@ -89,8 +89,8 @@ struct host_group *host_next(struct host *host, struct host_group *after)
 
 /* ---- Groups by key ---- */
 
-/* An entry is a group's number and the highest 10 bits of its key, so that few lookups touch a wrong group. */
-enum { NUMBER_BITS = 22, NUMBER = (1 << NUMBER_BITS) - 1 };
+/* An entry is a group's number and the highest 7 bits of its key, so that few lookups touch a wrong group. */
+enum { NUMBER_BITS = 25, NUMBER = (1 << NUMBER_BITS) - 1 };
 _Static_assert(SOLO_FIRST + RECORD_GROUPS_MAX <= NUMBER, "numbers fit");
 
 static uint32_t indexed(uint64_t key, uint32_t number)
@@ -104,37 +104,51 @@ static bool is_of_key(const struct host *host, uint32_t entry, uint64_t key)
     return entry == indexed(key, number) && group_numbered(host, number)->key == key;
 }
 
-static uint32_t home_of(const struct host *host, uint64_t key)
+static uint32_t part_of(uint64_t key)
 {
-    return (uint32_t)(key ^ key >> 32) & (host->index_size - 1);
+    return (uint32_t)(key >> 24) % HOST_INDEX_PARTS;
 }
 
-static uint32_t place_of(const struct host *host, uint64_t key)
+static uint32_t home_of(const struct host_index *part, uint64_t key)
 {
-    uint32_t at = home_of(host, key);
-    while (host->index[at] && !is_of_key(host, host->index[at], key)) at = (at + 1) & (host->index_size - 1);
-    return at;
+    return (uint32_t)(key ^ key >> 32) & (part->size - 1);
+}
+
+/* Where it is, or would be. The part has places. */
+static uint32_t *place_of(const struct host *host, uint64_t key)
+{
+    const struct host_index *part = &host->index[part_of(key)];
+    uint32_t at = home_of(part, key);
+    while (part->places[at] && !is_of_key(host, part->places[at], key)) at = (at + 1) & (part->size - 1);
+    return &part->places[at];
 }
 
 struct host_group *host_by_key(const struct host *host, uint64_t key)
 {
-    const uint32_t entry = host->index ? host->index[place_of(host, key)] : 0;
+    const uint32_t entry = host->index[part_of(key)].places ? *place_of(host, key) : 0;
     return entry ? group_numbered(host, entry & NUMBER) : NULL;
 }
 
-static bool make_index(struct host *host)
+/* For one more group. */
+static bool make_room(struct host *host, uint64_t key)
 {
-    uint32_t *was = host->index;
-    if (host->index && host->group_count + 1 <= host->index_size / 8 * 7) return true;
-    const uint32_t size = host->index ? 2 * host->index_size : 16;
-    uint32_t *index = calloc(size, sizeof *index);
-    if (!index) return false;
-    host->index = index;
-    host->index_size = size;
-    for (struct host_group *group = host_next(host, NULL); group; group = host_next(host, group))
-        host->index[place_of(host, group->key)] = indexed(group->key, number_of(group));
-    free(was);
+    struct host_index *part = &host->index[part_of(key)];
+    const struct host_index was = *part;
+    if (part->places && part->count + 1 <= part->size / 8 * 7) return true;
+    const uint32_t size = part->places ? 2 * part->size : 8;
+    uint32_t *places = calloc(size, sizeof *places);
+    if (!places) return false;
+    part->places = places;
+    part->size = size;
+    for (uint32_t i = 0; i < was.size; i++)
+        if (was.places[i]) *place_of(host, group_numbered(host, was.places[i] & NUMBER)->key) = was.places[i];
+    free(was.places);
     return true;
+}
+
+static uint32_t group_limit(const struct host *host)
+{
+    return host->config->group_limit ? host->config->group_limit : CONFIG_GROUPS_LIMIT;
 }
 
 static struct host_group *make_group(struct host *host, const char *name, uint64_t key, char *text, size_t size)
@@ -142,19 +156,21 @@ static struct host_group *make_group(struct host *host, const char *name, uint64
     const struct config_group *section = config_group_of(host->config, name);
     const struct el_algorithm *algorithm = section && section->algorithm ? section->algorithm : &el_quorum;
     snprintf(text, size, "out of memory");
-    if (!make_index(host)) return NULL;
+    if (host->group_count >= group_limit(host)) {
+        snprintf(
+            text, size,
+            "there are %u groups here, the most that may be (`group-limit` in the agent's configuration); one "
+            "that nobody uses makes room within seconds, unless `forget-after` is off: then `elector forget` does",
+            host->group_count);
+        return NULL;
+    }
+    if (!make_room(host, key)) return NULL;
     if (algorithm == &el_quorum) {
         struct session *s = session_for(host, section);
         if (!s)
             snprintf(text, size,
                      "the groups here differ in their times in %d ways already, which is all there can be",
                      SESSIONS_MAX);
-        if (s && s->group_count == SESSION_GROUPS_MAX)
-            snprintf(
-                text, size,
-                "there are %d groups already, which is all there can be; one that nobody uses makes room within "
-                "seconds, unless `forget-after` is off: then `elector forget` does",
-                SESSION_GROUPS_MAX);
         struct session_group *group = s ? session_group_new(s, name, key) : NULL;
         return group ? &group->base : NULL;
     }
@@ -175,7 +191,8 @@ struct host_group *host_enlist(struct host *host, const char *name, uint64_t key
     struct host_group *group = make_group(host, name, key, text, size);
     if (!group) return NULL;
     host->group_count++;
-    host->index[place_of(host, key)] = indexed(key, number_of(group));
+    host->index[part_of(key)].count++;
+    *place_of(host, key) = indexed(key, number_of(group));
     struct host_single *solo = host_single_of(group);
     if (!solo) return group;
     solo->next_solo = host->solos;
@@ -223,27 +240,31 @@ struct host_group *host_known(const struct host *host, const char *name)
 /* ---- Forgetting ---- */
 
 /* Moves later entries up, so that a search that passed the place still finds them. */
-static void clear_place(struct host *host, uint32_t at)
+static void clear_place(struct host *host, uint64_t key, uint32_t *place)
 {
-    const uint32_t mask = host->index_size - 1;
-    host->index[at] = 0;
-    for (uint32_t from = (at + 1) & mask; host->index[from]; from = (from + 1) & mask) {
-        const uint32_t home = home_of(host, group_numbered(host, host->index[from] & NUMBER)->key);
+    struct host_index *part = &host->index[part_of(key)];
+    const uint32_t mask = part->size - 1;
+    uint32_t at = (uint32_t)(place - part->places);
+    part->places[at] = 0;
+    part->count--;
+    for (uint32_t from = (at + 1) & mask; part->places[from]; from = (from + 1) & mask) {
+        const uint32_t home = home_of(part, group_numbered(host, part->places[from] & NUMBER)->key);
         if (((from - home) & mask) < ((from - at) & mask)) continue; /* it would leave its run */
-        host->index[at] = host->index[from];
-        host->index[from] = 0;
+        part->places[at] = part->places[from];
+        part->places[from] = 0;
         at = from;
     }
 }
 
 static bool forget(struct host *host, struct session_group *group)
 {
-    const uint32_t at = place_of(host, group->base.key);
+    const uint64_t key = group->base.key;
+    uint32_t *place = place_of(host, key);
     struct session_group *heir = session_group_heir_of_number(group);
-    const uint32_t at_heir = heir ? place_of(host, heir->base.key) : 0;
+    uint32_t *heirs = heir ? place_of(host, heir->base.key) : NULL;
     if (!session_group_forget(group)) return false;
-    if (heir) host->index[at_heir] = indexed(heir->base.key, number_of(&heir->base));
-    clear_place(host, at);
+    if (heir) *heirs = indexed(heir->base.key, number_of(&heir->base));
+    clear_place(host, key, place);
     host->group_count--;
     return true;
 }

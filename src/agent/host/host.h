@@ -157,6 +157,8 @@ enum { HOST_CELLS_MAX = 1024 }; /* cells have smaller numbers */
 #define HOST_NO_CELL UINT32_MAX
 uint32_t host_cell(const struct host_group *);
 uint64_t host_cell_deadline(const struct host *, uint32_t cell);
+/* Called when the cell is renewed: how much later than one beat after the renewal before, which had set the deadline `before_ns`. */
+uint64_t host_cell_late_ns(const struct host *, uint32_t cell, uint64_t before_ns);
 
 /* Says whether a client here wants to lead, and its priority. Peers are told. */
 void host_stand(struct host_group *, bool stands, uint64_t priority);

@@ -118,14 +118,20 @@ struct host_flow {
     uint64_t waits_since;
 };
 
+/* Groups by key: many hash tables, since one of a million groups would take 0.1 s to grow, in one turn of the loop. */
+enum { HOST_INDEX_PARTS = 256 };
+struct host_index {
+    uint32_t *places;     /* see host.c; 1/8 stays free */
+    uint32_t size, count; /* size: a power of two */
+};
+
 struct host {
     const struct config *config;
     struct record *record;
     struct host_hooks hooks;
     uint64_t members; /* a digest of the member list */
     uint32_t group_count, solo_count;
-    uint32_t *index; /* hash table by key: see host.c. index_size is a power of two; 1/8 stays free */
-    uint32_t index_size;
+    struct host_index index[HOST_INDEX_PARTS];
     struct host_single *solos, *solo_list[RECORD_GROUPS_MAX];
     struct session *sessions, *session_list[SESSIONS_MAX]; /* linked, the newest first; by number */
     struct el_durable past; /* the highest values that sessions of any settings have saved */
@@ -134,9 +140,10 @@ struct host {
     uint64_t writes_begun, writes_done;
     bool is_dirty, has_failed;
     uint32_t holds;
-    uint32_t depth;                       /* of nested calls */
-    bool is_outside;                      /* inside a hook that may call the host */
-    uint64_t instant;                     /* time of the outermost call */
+    uint32_t depth;   /* of nested calls */
+    bool is_outside;  /* inside a hook that may call the host */
+    bool sends_first; /* we give a group up: its heir waits for our datagrams, our clients do not */
+    uint64_t instant; /* time of the outermost call */
     uint64_t heard[CONFIG_MEMBERS_MAX];   /* when; 0: never */
     uint64_t told_at[CONFIG_MEMBERS_MAX]; /* when host_warn_of() last did */
     /* The last complaint about a peer, and when; nothing but host_differs() reads it. */

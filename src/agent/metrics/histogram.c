@@ -21,13 +21,6 @@ void metrics_observe(struct metrics_histogram *histogram, uint64_t ns)
     histogram->sum_ns += ns;
 }
 
-void metrics_turn(struct metrics *metrics, uint64_t ns, uint64_t processor_ns)
-{
-    metrics_observe(&metrics->turns, ns);
-    if (processor_ns > metrics->most_of_a_turn_ns) metrics->most_of_a_turn_ns = processor_ns;
-    if (ns > metrics->longest_turn_ns) metrics->longest_turn_ns = ns;
-}
-
 enum { S_PER_MINUTE = 60 };
 
 static uint64_t minute_of(uint64_t now)
@@ -72,4 +65,48 @@ uint64_t metrics_median_ns(const struct metrics_histogram *histogram, uint64_t l
     if (count == 0 || count < least) return 0;
     for (; at < METRICS_BOUNDS - 1 && (below += histogram->counts[at]) * 2 < count; at++) {}
     return metrics_bounds_ns[at];
+}
+
+/* ---- Renewals ---- */
+
+uint64_t metrics_step_ns(uint32_t step)
+{
+    const uint64_t pair = 250 * US << step / 2;
+    return step + 1 >= METRICS_STEPS ? UINT64_MAX : step % 2 ? pair + pair / 2 : pair;
+}
+
+static void begin_minutes(struct metrics_renewals *renewals, uint64_t minute)
+{
+    const uint64_t behind = minute > renewals->minute ? minute - renewals->minute : 0;
+    for (uint64_t i = 0; i < behind && i < METRICS_MINUTES; i++) {
+        const uint64_t place = (minute - i) % METRICS_MINUTES;
+        memset(renewals->counts[place], 0, sizeof renewals->counts[place]);
+        renewals->longest_ns[place] = 0;
+    }
+    renewals->minute = minute;
+}
+
+void metrics_renewed(struct metrics_renewals *renewals, uint64_t now, uint64_t late_ns)
+{
+    const uint64_t minute = minute_of(now), place = minute % METRICS_MINUTES;
+    uint32_t step = 0;
+    if (minute != renewals->minute) begin_minutes(renewals, minute);
+    while (late_ns > metrics_step_ns(step)) step++;
+    renewals->counts[place][step]++;
+    if (late_ns > renewals->longest_ns[place]) renewals->longest_ns[place] = late_ns;
+}
+
+uint64_t metrics_renewals_of_hour(const struct metrics_renewals *renewals, uint64_t now,
+                                  uint64_t counts[METRICS_STEPS])
+{
+    const uint64_t newest = minute_of(now);
+    uint64_t longest = 0;
+    memset(counts, 0, METRICS_STEPS * sizeof *counts);
+    for (uint64_t i = 0, minute = renewals->minute; i < METRICS_MINUTES && i <= minute; i++) {
+        const uint64_t place = (minute - i) % METRICS_MINUTES;
+        if (newest - (minute - i) >= METRICS_MINUTES) break;
+        for (uint32_t step = 0; step < METRICS_STEPS; step++) counts[step] += renewals->counts[place][step];
+        if (renewals->longest_ns[place] > longest) longest = renewals->longest_ns[place];
+    }
+    return longest;
 }

@@ -15,7 +15,7 @@
 
 #include "agent/config/config.h"
 
-enum { METRICS_BOUNDS = 19, METRICS_CODES = 6, METRICS_MINUTES = 60 };
+enum { METRICS_BOUNDS = 19, METRICS_CODES = 6, METRICS_MINUTES = 60, METRICS_STEPS = 30 };
 
 /* The bounds of all histograms: from a round trip on one host to a failover that is much too slow. */
 extern const uint64_t metrics_bounds_ns[METRICS_BOUNDS];
@@ -33,6 +33,24 @@ struct metrics_lateness {
     uint64_t minute;                 /* the newest with a place there */
 };
 
+/* How much later than a beat after the last one the leases of this member were renewed, in the last hour. A lease is kept if
+ * that is less than what it has beyond a beat and its margin. */
+struct metrics_renewals {
+    uint32_t counts[METRICS_MINUTES][METRICS_STEPS]; /* up to metrics_step_ns() each; the last: above all */
+    uint64_t longest_ns[METRICS_MINUTES];
+    uint64_t minute; /* the newest with a place there */
+};
+
+/* Turns of the loop, each from the end of one wait to the next. The last four fields are as the last turn left them. */
+struct metrics_turns {
+    struct metrics_histogram histogram;
+    uint64_t longest_ns; /* also while others had the processor */
+    uint64_t
+        longest_own_ns; /* only while the agent computed. A turn in which it slept, in a call that blocks, counts whole */
+    uint64_t ended_ns, waited_ns, processor_ns;
+    long sleeps;
+};
+
 struct metrics_peer {
     uint64_t sent_bytes, received_bytes, unsent; /* of whole datagrams */
     uint64_t refused; /* messages of quorum that it may not send (algorithms/quorum/speakers.h) */
@@ -48,10 +66,10 @@ struct metrics {
     uint64_t leader_changes;
     uint32_t led, led_here; /* gauges: groups with a known leader, and groups that this member leads */
     uint64_t answers[METRICS_CODES];
-    uint64_t cut_off;                            /* HTTP connections closed because of a timeout */
-    struct metrics_histogram turns;              /* of the loop: from the end of one wait to the next */
-    uint64_t longest_turn_ns, most_of_a_turn_ns; /* the latter: processor time */
+    uint64_t cut_off; /* HTTP connections closed because of a timeout */
+    struct metrics_turns turns;
     struct metrics_lateness lateness;
+    struct metrics_renewals renewals;
 };
 
 /* Values that are not counted, but read when somebody asks. */
@@ -70,9 +88,17 @@ struct metrics_gauges {
 void metrics_observe(struct metrics_histogram *, uint64_t ns);
 /* The bound below which half of what was observed is, or the last bound. 0: fewer than `least` were observed. */
 uint64_t metrics_median_ns(const struct metrics_histogram *, uint64_t least);
-void metrics_turn(struct metrics *, uint64_t ns, uint64_t processor_ns);
+/* A turn ends now: call it in the loop's thread before each wait. `waited`: how long the loop has waited since it began. */
+void metrics_turn(struct metrics *, uint64_t now_ns, uint64_t waited_ns);
 /* The loop went on at `now`, and had asked to at `asked`. Neither allocates nor waits. */
 void metrics_woke(struct metrics_lateness *, uint64_t now, uint64_t asked);
+/* A lease was renewed, so much too late. Neither allocates nor waits. */
+void metrics_renewed(struct metrics_renewals *, uint64_t now, uint64_t late_ns);
+/* The upper end of a step: 0.25 ms, then half as much again and a third more by turns, up to 4.1 s. The last has none: UINT64_MAX. */
+uint64_t metrics_step_ns(uint32_t step);
+/* Adds up the 60 minutes that end with this one; returns the longest. */
+uint64_t metrics_renewals_of_hour(const struct metrics_renewals *, uint64_t now,
+                                  uint64_t counts[METRICS_STEPS]);
 /* The most in the 60 minutes that end with this one. */
 uint64_t metrics_longest_lateness_ns(const struct metrics_lateness *, uint64_t now);
 /* Counts an HTTP answer; codes that are not in the table are ignored. */

@@ -187,16 +187,16 @@ static void write_server(const struct metrics *metrics, const struct metrics_gau
     fputc('\n', out);
     metrics_write_head(out, "elector_loop_turn_seconds", "histogram",
                        "How long the agent was busy between two waits.");
-    write_histogram(out, "elector_loop_turn_seconds", "", &metrics->turns);
+    write_histogram(out, "elector_loop_turn_seconds", "", &metrics->turns.histogram);
     metrics_write_head(out, "elector_loop_turn_longest_seconds", "gauge",
                        "The longest of these turns since the start.");
     fputs("elector_loop_turn_longest_seconds ", out);
-    write_seconds(out, metrics->longest_turn_ns);
+    write_seconds(out, metrics->turns.longest_ns);
     fputs("\n", out);
-    metrics_write_head(out, "elector_loop_turn_longest_cpu_seconds", "gauge",
-                       "The most processor time of one turn since the start.");
-    fputs("elector_loop_turn_longest_cpu_seconds ", out);
-    write_seconds(out, metrics->most_of_a_turn_ns);
+    metrics_write_head(out, "elector_loop_turn_longest_own_seconds", "gauge",
+                       "The longest, without the time in which other processes had the processor.");
+    fputs("elector_loop_turn_longest_own_seconds ", out);
+    write_seconds(out, metrics->turns.longest_own_ns);
     fputc('\n', out);
     metrics_write_head(out, "elector_loop_late_seconds", "histogram",
                        "How much later than asked the agent's loop went on.");

@@ -78,9 +78,9 @@ static bool ask_who(int fd, struct serve_who *who)
     return true;
 }
 
-/* A pidfd of the client. Without SO_PEERPIDFD it is opened by pid, which may have been reused if the client is
+/* Without SO_PEERPIDFD it is opened by pid, which may have been reused if the client is
  * gone: then the guardian waits for the end of an unrelated process, which costs time but is safe. */
-static int process_of(int fd)
+int serve_process_of(int fd)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
@@ -138,8 +138,7 @@ static void accept_client(struct serve *serve, int fd)
         if (!user) close(fd);
         free(who.gids);
     } else {
-        struct connection *c = serve_adopt(serve, fd, who);
-        if (c) c->work = guardian_client_add(serve->guardian, GUARDIAN_WATCH, process_of(fd), fd);
+        (void)serve_adopt(serve, fd, who);
     }
     if (user) users_part(&serve->users, user);
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/closer.h"
 #include "base/pass.h"
+#include "core/machine.h"
 
 enum { WITHDRAWN_AT_ONCE = 256 }; /* candidacies in one turn of the loop */
 
@@ -87,36 +88,66 @@ void connection_say(struct connection *c, json_t *line)
     json_decref(line);
 }
 
-/* Formatted without jansson, because a new leader waits for it. Group names and our reasons need no
+enum { EVENT_MAX = 512, EVENT_WORDS_MAX = 200, DIGITS_MAX = 20 };
+
+static char *put(char *to, const char *text)
+{
+    const size_t size = strlen(text);
+    memcpy(to, text, size);
+    return to + size;
+}
+
+static char *put_number(char *to, uint64_t number)
+{
+    char digits[DIGITS_MAX];
+    uint32_t first = DIGITS_MAX;
+    do digits[--first] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    memcpy(to, digits + first, DIGITS_MAX - first);
+    return to + (DIGITS_MAX - first);
+}
+
+static char *put_word(char *to, const char *name, const char *word)
+{
+    return word ? put(put(put(put(put(to, ",\""), name), "\":\""), word), "\"") : to;
+}
+
+/* Neither by jansson nor by printf, because a new leader waits for it. Group names and our reasons need no
  * escaping. */
-void connection_say_event(struct connection *c, const struct leadership *o,
-                          const struct leadership_event *event)
+static size_t write_event(const struct connection *c, const struct leadership *o,
+                          const struct leadership_event *event, char line[EVENT_MAX])
 {
     static const char *const names[] = {[LEADERSHIP_ELECTED] = "elected",
                                         [LEADERSHIP_LEASE] = "lease",
                                         [LEADERSHIP_STOP] = "stop",
                                         [LEADERSHIP_LOST] = "lost"};
-    const bool has_slot = event->type == LEADERSHIP_ELECTED && c->has_page && o->tenure->is_published;
-    char deadline[48] = "", slot[24] = "", reason[96] = "", line[512];
-    if (event->type != LEADERSHIP_LOST && event->deadline_ns > INT64_MAX)
-        snprintf(deadline, sizeof deadline, ",\"deadline_ns\":null");
-    else if (event->type != LEADERSHIP_LOST)
-        snprintf(deadline, sizeof deadline, ",\"deadline_ns\":%" PRIu64, event->deadline_ns);
-    if (has_slot) snprintf(slot, sizeof slot, ",\"slot\":%u", o->number);
-    if (event->reason)
-        snprintf(reason, sizeof reason, ",\"reason\":\"%s\"%s%s%s", event->reason,
-                 event->cause ? ",\"cause\":\"" : "", event->cause ? event->cause : "",
-                 event->cause ? "\"" : "");
-    const int size =
-        snprintf(line, sizeof line, "{\"event\":\"%s\",\"group\":\"%s\",\"token\":%" PRIu64 "%s%s%s}",
-                 names[event->type], host_name(o->group), event->token, deadline, slot, reason);
+    char *to = put(put(line, "{\"event\":\""), names[event->type]);
+    to = put(put(put(to, "\",\"group\":\""), host_name(o->group)), "\",\"token\":");
+    to = put_number(to, event->token);
+    if (event->type != LEADERSHIP_LOST) to = put(to, ",\"deadline_ns\":");
+    if (event->type != LEADERSHIP_LOST)
+        to = event->deadline_ns > INT64_MAX ? put(to, "null") : put_number(to, event->deadline_ns);
+    if (event->type == LEADERSHIP_ELECTED && c->has_page && o->tenure->is_published)
+        to = put_number(put(to, ",\"slot\":"), o->number);
+    to = put_word(to, "reason", event->reason);
+    to = put_word(to, "cause", event->reason ? event->cause : NULL);
+    return (size_t)(put(to, "}") - line);
+}
+
+void connection_say_event(struct connection *c, const struct leadership *o,
+                          const struct leadership_event *event)
+{
+    char line[EVENT_MAX];
     if (!is_heard(c)) return;
-    if (size >= (int)sizeof line || !make_room(c, (size_t)size + 1)) {
+    el_require(!event->reason ||
+               strlen(event->reason) + (event->cause ? strlen(event->cause) : 0) < EVENT_WORDS_MAX);
+    const size_t size = write_event(c, o, event, line);
+    if (!make_room(c, size + 1)) {
         connection_doom(c);
         return;
     }
-    memcpy(c->out + c->out_first + c->out_size, line, (size_t)size);
-    end_line(c, (size_t)size);
+    memcpy(c->out + c->out_first + c->out_size, line, size);
+    end_line(c, size);
 }
 
 static void say_lease(struct connection *c, const struct leadership *o)
@@ -176,6 +207,10 @@ static bool write_out(struct connection *c)
         c->out_size -= (size_t)size;
     }
     c->out_first = 0;
+    if (c->out_room <= SERVE_OUT_MAX) return true;
+    free(c->out); /* it was told of thousands of elections at once */
+    c->out = NULL;
+    c->out_room = 0;
     return true;
 }
 
@@ -221,12 +256,21 @@ static bool has_line(const struct connection *c)
     return c->in_size == sizeof c->in || memchr(c->in, '\n', c->in_size);
 }
 
-/* Handles requests in one hold of the host, so that their messages to peers share datagrams and leave first. Few of them if
- * other clients wait, and none after the turn is over. */
+static bool has_one_line(const struct connection *c)
+{
+    return memchr(c->in, '\n', c->in_size) == c->in + c->in_size - 1;
+}
+
+/* Handles requests in one hold of the host, so that their messages to peers share datagrams. Few of them if other clients
+ * wait, and none after the turn is over. A single one is not held: what it makes the host send leaves before all else. */
 static void take_lines(struct connection *c)
 {
     struct turns *turns = &c->serve->turns;
     if (is_busy(c) || !has_line(c)) return;
+    if (has_one_line(c)) {
+        (void)take_line(c);
+        turns->requests++;
+    }
     host_batch_begin(c->serve->host);
     for (uint32_t left = turns_wait(turns) ? TURN_PORTION : TURN_ALONE; left > 0; left--) {
         if (is_busy(c) || !take_line(c)) break;
@@ -255,6 +299,10 @@ static void do_portion(struct connection *c)
 bool connection_go_on(struct connection *c)
 {
     if (c->is_closed) return go_on_parting(c);
+    if (c->is_gone) {
+        connection_close(c, LEADERSHIP_DIES);
+        return false;
+    }
     c->has_changes = false;
     const bool is_free = write_out(c);
     if (c->is_closed) return false;
@@ -287,20 +335,22 @@ void connection_hear(struct connection *c, const char *bytes, size_t size)
 
 /* ---- The loop ---- */
 
-/* Some of its candidacies: there may be thousands, and each costs microseconds. True: none is left. */
+/* Some of its candidacies: there may be thousands, and each costs microseconds. True: none is left. Messages about many share
+ * datagrams; those about a single one leave before all else. */
 static bool withdraw_some(struct connection *c, enum leadership_way way)
 {
     const struct leaderships *leaderships = &c->serve->leaderships;
     uint32_t i = 0;
+    const bool is_held = c->campaigns > 1;
     if (c->campaigns == 0) return true;
-    host_batch_begin(c->serve->host);
+    if (is_held) host_batch_begin(c->serve->host);
     for (uint32_t left = WITHDRAWN_AT_ONCE; left > 0; left--) {
         i = number_set_next(&c->entered, i);
         if (i == NUMBER_SET_NONE) break;
         number_set_remove(&c->entered, i);
         (void)leadership_withdraw(leadership_at(leaderships, i), c, way);
     }
-    host_batch_end(c->serve->host);
+    if (is_held) host_batch_end(c->serve->host);
     if (number_set_next(&c->entered, i == NUMBER_SET_NONE ? 0 : i) != NUMBER_SET_NONE) return false;
     number_set_clear(&c->entered);
     serve_audit_end(c);
@@ -358,10 +408,13 @@ static bool may_read(const struct connection *c)
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct connection *c = poll->data;
-    if (c->is_closed || c->is_doomed) return;
+    if (c->is_closed || c->is_doomed || c->is_gone) return;
+    /* It is parted with in its turn, which follows: a process that dies may leave a thousand connections. */
     if (status < 0 || events & UV_DISCONNECT) {
-        (void)host_tick(c->serve->host);
-        connection_close(c, LEADERSHIP_DIES);
+        c->is_gone = true;
+        c->watched = 0;
+        (void)uv_poll_stop(&c->poll);
+        serve_queue(c);
         return;
     }
     if (events & UV_READABLE) c->is_readable = true;

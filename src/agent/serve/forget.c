@@ -45,7 +45,8 @@ static uint32_t *idle_since(struct serve *serve, const struct leadership *o)
 /* Names made up for jobs must not run out, however many jobs there are within `forget-after`. */
 static bool is_scarce(const struct serve *serve)
 {
-    return serve->config->forget_after && leaderships_used(&serve->leaderships) >= serve->groups_many;
+    const uint32_t limit = serve->config->group_limit ? serve->config->group_limit : SERVE_GROUPS_MAX;
+    return serve->config->forget_after && leaderships_used(&serve->leaderships) >= limit - limit / 8;
 }
 
 bool serve_is_forgotten(struct serve *serve, const struct leadership *o)

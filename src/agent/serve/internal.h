@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "agent/history/history.h"
 #include "agent/serve/change_list.h"
 #include "agent/serve/leadership/leadership.h"
 #include "agent/serve/limits/audit.h"
@@ -22,18 +23,17 @@ enum {
     SERVE_STATUS_GROUPS = 32,  /* and their number */
     SERVE_HISTORY_MAX = 64,    /* most tenures in one answer */
     SERVE_HISTORY_USUAL = 16,
-    SERVE_ID_MAX = 64,            /* bytes of an id that is a string */
-    SERVE_FORWARDED_MAX = 256,    /* requests that wait for answers of other agents */
-    SERVE_AWAITED_MAX = 64,       /* groups that a client observes before they exist */
-    SERVE_CAMPAIGNS_MAX = 131072, /* candidacies of one connection */
-    SERVE_GROUPS_MAX = 135168,    /* groups that clients can use: those of sessions, and the others */
-    SERVE_GROUPS_MANY =
-        114688, /* from here on, places are scarce: what nobody uses is dropped within seconds */
+    SERVE_ID_MAX = 64,                      /* bytes of an id that is a string */
+    SERVE_FORWARDED_MAX = 256,              /* requests that wait for answers of other agents */
+    SERVE_AWAITED_MAX = 64,                 /* groups that a client observes before they exist */
+    SERVE_GROUPS_MAX = CONFIG_GROUPS_LIMIT, /* groups that clients can use */
     SERVE_OBSERVE_ALL_MAX = 256, /* connections that observe all groups: each change is told to all of them, */
     SERVE_OBSERVE_ALL_EACH =
         64,                /* at most so many of one user; as many are left for root and the agent's own */
     SERVE_CLOSING_MAX = 8, /* descriptors of a user that wait to be closed: no more are read from it */
     SERVE_AWAITED_BUCKETS = 1024,
+    SERVE_UNTOLD_MAX = 16,  /* changes that the log and the peers have not been told of, */
+    SERVE_UNTOLD_MS = 5,    /* and how long they wait for that */
     SERVE_POLLED_MAX = 256, /* connections that are polled though they wait for their turn */
     SERVE_RESTART_MAX = 16  /* keys that wait for a restart, and are told */
 };
@@ -60,14 +60,16 @@ struct connection {
     struct turn_place turn;
     char program[16];    /* its name, for the log; "": not asked for yet */
     const char *refusal; /* the error in the last answer; NULL: ok */
-    uint32_t work;       /* the guardian's number for its process or its `work` socket (guardian_client.h) */
-    int passed;          /* a descriptor that the client passed, for its next `work` request; -1: none */
-    int line; /* without a guardian: of its `work`. Its end tells the keeper that we are dead. -1: none */
+    uint32_t
+        work; /* the guardian's number for its process or its `work` socket (guardian_client.h), since its first candidacy */
+    int passed; /* a descriptor that the client passed, for its next `work` request; -1: none */
+    int line; /* of its `work`, while there is no guardian, or it was no candidate yet. Its end tells the keeper that we are dead. -1: none */
     bool is_readable;            /* the loop has seen input */
     bool has_ended;              /* the client has closed its sending side; buffered output still goes out */
     bool is_closed, is_unpolled; /* unpolled: its handle is closed, too */
     enum leadership_way way;     /* closed: how its candidacies end */
     bool is_doomed;              /* to be closed soon, but not from within a call of the host */
+    bool is_gone;                /* the client has ended, and waits for its turn to be parted with */
     int watched;                 /* the events that the loop polls for */
 
     bool has_page;   /* the client reads its deadlines on the deadline page */
@@ -119,6 +121,17 @@ struct serve_forwarded {
     char group[CONFIG_NAME_MAX + 1];
 };
 
+/* A change that waits to be told: untold.c. */
+struct serve_untold {
+    bool states; /* to the peers; else to the log */
+    enum serve_step step;
+    union {
+        struct history_entry entry;
+        struct history_statement statement;
+    };
+    char group[CONFIG_NAME_MAX + 1];
+};
+
 struct serve {
     uv_loop_t *loop;
     const struct config *config;
@@ -129,7 +142,6 @@ struct serve {
     uint32_t idle_room, forget_next;   /* forget_next: where serve_forget_some() goes on */
     uint64_t forget_at_ns;             /* and when */
     bool some_wait_to_be_dropped;      /* forgotten, but not yet dropped; or unused, while places are scarce */
-    uint32_t groups_many;              /* SERVE_GROUPS_MANY, but for tests */
     struct change_list change_list;    /* by number of the leadership */
     struct metrics *metrics;           /* NULL: do not count */
     struct exchange *exchange;         /* NULL: there is none */
@@ -138,6 +150,9 @@ struct serve {
     /* Of changes of leaders, for the log; may be NULL. */
     void (*on_step)(void *context, enum serve_step, const char *group, const struct history_entry *);
     void *on_step_context;
+    struct serve_untold untold[SERVE_UNTOLD_MAX];
+    uint32_t untold_count;
+    uint64_t untold_until_ns;
     struct connection *connections[SERVE_CONNECTIONS_MAX];
     uint32_t connection_count;
     uint32_t connection_most; /* as many as there are descriptors for */
@@ -176,10 +191,10 @@ struct leadership *serve_find_leadership(const struct serve *, const char *group
 void serve_do_chores_soon(struct serve *);
 void serve_look_later(struct serve *); /* the same, in 10 ms */
 void serve_release(struct serve *);    /* the loop has closed a handle */
-uint32_t serve_work(const struct connection *);
 
 /* accept.c */
 bool serve_listen(struct serve *, char *text, size_t size); /* false: `text` says why */
+int serve_process_of(int fd); /* a pidfd of the client; -1: there is none */
 void serve_on_connect(uv_poll_t *, int status, int events);
 bool serve_accept(struct serve *, int fd); /* serves this client, and owns the socket. False: it is closed */
 /* Whether this user gets another connection. Otherwise `text` says why not. */
@@ -187,6 +202,11 @@ bool serve_admits(const struct serve *, const struct user *, char *text, size_t 
 /* A connection for an accepted socket; NULL: out of memory, or too many. Takes `fd` and `who` over in any
  * case. */
 struct connection *serve_adopt(struct serve *, int fd, struct serve_who);
+
+/* untold.c */
+void serve_tell_later(struct serve *, const char *group, enum serve_step, const struct history_entry *);
+void serve_state_later(struct serve *, const char *group, const struct history_statement *);
+void serve_tell_now(struct serve *);
 
 /* turn.c */
 void serve_queue(

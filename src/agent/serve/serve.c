@@ -67,6 +67,10 @@ static void on_leadership_event(void *context, void *client, struct leadership *
 
 void serve_renewed(struct serve *serve, uint32_t cell)
 {
+    const uint64_t before_ns = cell < HOST_CELLS_MAX ? serve->leaderships.cells[cell] : 0;
+    if (serve->metrics && before_ns)
+        metrics_renewed(&serve->metrics->renewals, host_clock(serve->host),
+                        host_cell_late_ns(serve->host, cell, before_ns));
     leaderships_renewed(&serve->leaderships, cell);
 }
 
@@ -86,21 +90,7 @@ void serve_set_listener(struct serve *serve,
 
 static void on_noted(void *context, const struct leadership *o, const struct history_entry *lost)
 {
-    const struct serve *serve = context;
-    if (serve->on_step) serve->on_step(serve->on_step_context, SERVE_LEASE_LOST, host_name(o->group), lost);
-}
-
-/* Tells the peers what this member alone knows of a change. */
-static void state(const struct serve *serve, const char *group, const struct history_statement *statement)
-{
-    static const uint8_t kinds[] = {[HISTORY_STATES_BEGINNING] = EXCHANGE_BEGAN,
-                                    [HISTORY_STATES_END] = EXCHANGE_ENDED,
-                                    [HISTORY_STATES_GAP] = EXCHANGE_GAP};
-    struct payload_entry entry = {
-        .flags = kinds[statement->what], .term = statement->token, .span = statement->span_ns};
-    snprintf(entry.text, sizeof entry.text, "%s", group);
-    snprintf(entry.value, sizeof entry.value, "%s", statement->text);
-    if (serve->exchange) exchange_state(serve->exchange, &entry);
+    serve_tell_later(context, host_name(o->group), SERVE_LEASE_LOST, lost);
 }
 
 /* Adds a change of leaders to the history before the leadership acts on it, so that they stand in this
@@ -123,16 +113,9 @@ static bool note_leader(struct serve *serve, struct leadership *o)
     o->seen_token = view.token;
     const struct history_entry *entry =
         history_lead(serve->leaderships.history, now, &change, statements, &count);
-    for (uint32_t i = 0; i < count; i++) state(serve, host_name(o->group), &statements[i]);
-    if (entry && serve->on_step)
-        serve->on_step(serve->on_step_context, SERVE_LEADER_CHANGED, host_name(o->group), entry);
+    for (uint32_t i = 0; i < count; i++) serve_state_later(serve, host_name(o->group), &statements[i]);
+    if (entry) serve_tell_later(serve, host_name(o->group), SERVE_LEADER_CHANGED, entry);
     return true;
-}
-
-/* A process that the guardian cannot watch counts too. */
-uint32_t serve_work(const struct connection *c)
-{
-    return c->work ? c->work : CLIENT_BLIND;
 }
 
 static void on_tenure(void *context, void *client, struct leadership *o)
@@ -140,7 +123,7 @@ static void on_tenure(void *context, void *client, struct leadership *o)
     struct serve *serve = context;
     const struct connection *c = client;
     guardian_client_let_go(serve->guardian, o->tenure->work, o->group);
-    o->tenure->work = c ? serve_work(c) : CLIENT_NONE;
+    o->tenure->work = c ? c->work : CLIENT_NONE;
     guardian_client_hold(serve->guardian, o->tenure->work, o->group, o->tenure->token);
 }
 
@@ -219,7 +202,6 @@ static struct serve *make(uv_loop_t *loop, const struct config *config, struct h
     serve->config = config;
     serve->host = host;
     serve->fd = -1;
-    serve->groups_many = SERVE_GROUPS_MANY;
     serve->leaderships.host = host;
     serve->leaderships.config = config;
     serve->leaderships.context = serve;
@@ -312,6 +294,7 @@ void serve_free(struct serve *serve)
         if (c) connection_close(c, LEADERSHIP_EXPELLED);
     }
     serve_part_with_all(serve);
+    serve_tell_now(serve);
     leaderships_free(&serve->leaderships);
     free(serve->idle_since_s);
     change_list_free(&serve->change_list);

@@ -77,6 +77,8 @@ void serve_set_listener(struct serve *,
  * asked for it, which wakes the loop. */
 uint64_t serve_forget_some(struct serve *, uint64_t now_ns);
 void serve_settle(struct serve *, uint64_t now);
+/* Tells log and peers of changes that have waited for long enough. Returns when to call it again; UINT64_MAX: none waits. */
+uint64_t serve_tell(struct serve *, uint64_t now_ns);
 /* A request of a client of another agent, which has checked its rights. */
 struct payload_entry;
 enum exchange_outcome serve_take_forwarded(struct serve *, const struct payload_entry *);

@@ -36,7 +36,7 @@ struct quorum_group {
     uint8_t stopping;     /* led, and its work may still run; DEADLINE runs */
     uint8_t was_free : 1; /* as a voter: it was free after the last event, and the first in line were told so */
     uint8_t carried : 1;  /* leads since before the last record was installed: former leases count (era.h) */
-    uint8_t pushed : 1;   /* stands by a vote unasked, and has not asked again: refusals may be of before the release */
+    uint8_t pushed : 1;   /* stands by a vote unasked, and has not asked again: a refusal may be an old one */
     uint8_t spare : 5;
     uint16_t links_wanted; /* not 0: links were missing; it stands again when this many voters are linked */
     uint16_t told_by;      /* the voter that told us of `claim`; 0: the leader itself */

@@ -162,7 +162,7 @@ void recipe_view(const struct recipe *recipe, const void *state, const struct el
 #define RECIPE_DESCRIPTOR                                                                                      \
     .routine_kinds = 1u << STORE_RENEW | 1u << STORE_RENEWED,                                                  \
     .claims = EL_CLAIMS_ONE_LEADER | EL_CLAIMS_ONE_PER_TERM | EL_CLAIMS_RISING | EL_CLAIMS_AGREEMENT |         \
-              EL_CLAIMS_STABLE,                                                                                \
+              EL_CLAIMS_STABLE | EL_CLAIMS_IN_ORDER,                                                           \
     .roleless = true, .beats = true, .majority = true, .store = true, .state_bytes = sizeof(struct candidate), \
     .state_per_member = STORE_PER_MEMBER, .outbox_fixed = 20, .outbox_per_member = 8, .on_start = on_start,    \
     .on_message = on_message, .on_timer = on_timer, .on_fact = on_fact, .on_campaign = recipe_campaign,        \

@@ -110,6 +110,8 @@ struct check_chunk *check_frontier_take(struct check_frontier *frontier)
     return chunk;
 }
 
+_Static_assert(CHECK_FLIGHT_MAX <= UINT8_MAX, "their number takes a byte");
+
 /* The words before the locals: number, history, broken links with two flags above them, ticks and number of
  * letters, and the budgets spent. */
 enum { HEAD_WORDS = 4 + 2 * CHECK_SPENT_WORDS, CALLED_AT = 30, DAWN_AT = 31 };
@@ -123,7 +125,7 @@ bool check_chunk_add(struct check_chunk *chunk, const struct check_model *model,
     *at++ = number;
     *at++ = world->history;
     *at++ = world->broken | (uint32_t)world->called << CALLED_AT | (uint32_t)world->dawn << DAWN_AT;
-    *at++ = (uint32_t)world->ticks << 16 | world->flight_count;
+    *at++ = (uint32_t)world->ticks << 16 | (uint32_t)world->leaderless << 8 | world->flight_count;
     memcpy(at, world->spent, sizeof world->spent);
     at += (size_t)2 * CHECK_SPENT_WORDS;
     memcpy(at, world->local, model->count * sizeof *at);
@@ -144,7 +146,8 @@ bool check_chunk_next(const struct check_chunk *chunk, const struct check_model 
     world->dawn = (uint8_t)(*word >> DAWN_AT);
     world->broken = *word++ & ((1u << CALLED_AT) - 1);
     world->ticks = (uint16_t)(*word >> 16);
-    world->flight_count = (uint16_t)*word++;
+    world->leaderless = (uint8_t)(*word >> 8);
+    world->flight_count = (uint8_t)*word++;
     memcpy(world->spent, word, sizeof world->spent);
     word += (size_t)2 * CHECK_SPENT_WORDS;
     memcpy(world->local, word, model->count * sizeof *word);

@@ -174,7 +174,8 @@ static struct el_hash hash_of_counts(const struct check_world *world)
     const uint64_t counts[] = {
         world->spent[0],
         world->spent[1],
-        (uint64_t)world->ticks << 2 | (uint64_t)world->dawn << 1 | world->called,
+        (uint64_t)world->leaderless << 32 | (uint64_t)world->ticks << 2 | (uint64_t)world->dawn << 1 |
+            world->called,
         world->broken,
     };
     struct el_hash sum = {0, 0}; /* only added to fingerprints: odd factors are good enough */
@@ -266,6 +267,13 @@ static bool is_sensible(const struct check_model *model, char *text, size_t size
     if (model->cluster->record_count && !config->rounds)
         return refuse(text, size, "members that change (--record) need --rounds on");
     if (config->time == CHECK_TICKS && config->tick == 0) return refuse(text, size, "--tick must be above 0");
+    const bool is_about_order = config->properties & 1u << CHECK_IN_ORDER;
+    if (is_about_order && !model->algorithm->store)
+        return refuse(text, size, "in-order is about elections on a store");
+    if (((config->properties & 1u << CHECK_LED) != 0) != (config->within != 0))
+        return refuse(text, size, "--property led and --within TICKS belong together");
+    if (config->within && config->time != CHECK_TICKS)
+        return refuse(text, size, "--property led counts ticks: it needs --time ticks, or --rounds on");
     if (model->soup && (model->fifo || model->hop_acks || model->timely || config->late))
         return refuse(text, size,
                       "unlimited losses and duplicates together need an algorithm whose links need neither "

@@ -85,6 +85,7 @@ struct check_world {
     uint64_t spent[CHECK_SPENT_WORDS]; /* a byte for each budget: check_spent() */
     uint32_t broken;                   /* rounds: links that lose everything, see check_link */
     uint8_t dawn;                      /* rounds: nothing has happened since the last tick */
+    uint8_t leaderless;                /* LED: ticks in a row without a leader, and without trouble */
     uint16_t ticks;                    /* counted only towards a horizon */
     uint16_t flight_count;
     uint32_t
@@ -235,6 +236,9 @@ static inline const struct check_outcome *check_next_outcome(const struct check_
     const size_t bytes = sizeof *outcome + outcome->sent * sizeof *outcome->letters;
     return (const struct check_outcome *)(const void *)((const char *)outcome + (bytes + 7) / 8 * 8);
 }
+
+/* property.c: one more tick of this world. */
+void check_count_leaderless(const struct check_model *model, struct check_world *world);
 
 /* ---- Moves of the world ---- */
 

@@ -120,6 +120,7 @@ void check_arrive(struct check_walk *walk, struct check_world *world, struct che
 {
     const uint32_t most = walk->model->config->flight;
     if (!walk->goes_on) return;
+    if (step->is_fault) world->leaderless = 0;
     if (most == 0 || world->flight_count <= most)
         walk->goes_on = walk->visit(walk->context, world, step);
     else
@@ -405,6 +406,7 @@ void check_pass(struct check_walk *walk)
         check_post(walk, &after, number);
     }
     if (model->config->horizon) after.ticks++;
+    check_count_leaderless(model, &after);
     after.dawn = model->config->rounds;
     walk->is_moving = true;
     check_arrive(walk, &after, &step);

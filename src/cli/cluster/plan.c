@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/cluster/bounds.h"
+#include "cli/cluster/plan_measure.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20, SPAN = 32 };
 
@@ -28,14 +29,18 @@ struct plan {
 static void write_help(void)
 {
     fputs(
-        "Usage: elector plan [--config FILE] [--output text|json]\n\n"
+        "Usage: elector plan [--config FILE] [--measure [--url URL]] [--output text|json]\n\n"
         "Prints a configuration's guarantees for each of its group sections: how many members may fail, the longest time\n"
         "without a leader after each kind of failure, how much clocks may differ, when work is stopped, and the traffic\n"
         "at rest. Each bound names its formula. Warns about poor settings, and says what to change. Needs no agent and no\n"
         "keys, and resolves no names.\n\n"
         "  --config FILE          the configuration (/etc/elector/elector.conf)\n"
+        "  --measure              instead, asks the agent how late its leases were renewed in the last hour. Suggests the\n"
+        "                         shortest lease that would have been kept, with the odds of a false alarm\n"
+        "  --url URL              unix:PATH, the agent's socket (the one of the configuration)\n"
         "  --output text|json     json: one object, times in microseconds\n\n"
-        "Exit codes: 0 printed; 1 the configuration is invalid; 2 usage; 3 it cannot be read.\n",
+        "Exit codes: 0 printed; 1 the configuration is invalid, or no lease would have been kept; 2 usage; 3 it cannot be\n"
+        "read, or there is no agent, or it has not led.\n",
         stdout);
 }
 
@@ -320,8 +325,15 @@ static int write_all(const struct config *config, bool json)
     return cli_finish("plan", stdout, CLI_YES);
 }
 
-static int read_and_write(const char *path, bool json)
+/* What was asked for. */
+struct asked {
+    const char *path, *url; /* url: NULL: of the configuration */
+    bool json, measures;
+};
+
+static int read_and_write(const struct asked *asked)
 {
+    const char *path = asked->path;
     char *bytes = malloc(CONFIG_BYTES_MAX), text[512];
     struct config *config = calloc(1, sizeof *config);
     FILE *file = bytes && config ? fopen(path, "re") : NULL;
@@ -340,7 +352,8 @@ static int read_and_write(const char *path, bool json)
             fprintf(stderr, "elector plan: %s\n", text);
             code = CLI_NO;
         } else {
-            code = write_all(config, json);
+            code = asked->measures ? plan_measure(config, asked->url, asked->json)
+                                   : write_all(config, asked->json);
         }
     }
     if (file) fclose(file);
@@ -352,8 +365,8 @@ static int read_and_write(const char *path, bool json)
 
 int cli_plan(int argc, char **argv)
 {
-    const char *path = "/etc/elector/elector.conf", *value;
-    bool json = false;
+    struct asked asked = {.path = "/etc/elector/elector.conf"};
+    const char *value;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0) {
             write_help();
@@ -361,12 +374,19 @@ int cli_plan(int argc, char **argv)
         }
         if (cli_option(argc, argv, &i, "config", &value)) {
             if (!value || !*value) return cli_usage_error("plan", "--config needs the name of a file");
-            path = value;
+            asked.path = value;
         } else if (cli_option(argc, argv, &i, "output", &value)) {
-            if (!cli_output("plan", value, &json)) return CLI_USAGE;
+            if (!cli_output("plan", value, &asked.json)) return CLI_USAGE;
+        } else if (cli_option(argc, argv, &i, "url", &value)) {
+            if (!value || !*value) return cli_usage_error("plan", "--url needs unix:PATH");
+            asked.url = value;
+        } else if (strcmp(argv[i], "--measure") == 0) {
+            asked.measures = true;
         } else {
             return cli_unknown("plan", cli_plan, argv[i]);
         }
     }
-    return read_and_write(path, json);
+    if (asked.url && !asked.measures)
+        return cli_usage_error("plan", "--url goes with --measure: nothing else asks an agent");
+    return read_and_write(&asked);
 }

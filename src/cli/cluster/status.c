@@ -169,7 +169,7 @@ static int complain(const char *text, elector_status status)
     return cli_status_code(status);
 }
 
-enum { GROUPS_MAX = 1 << 20 }; /* more than any agent has */
+enum { GROUPS_MAX = 1 << 20 }; /* as many as an agent can have */
 
 /* Adds the groups of one more line. False if they cannot all be the groups of one agent. */
 static bool add_line(json_t *all, const json_t *line)

@@ -27,6 +27,7 @@ static const struct word claims[] = {
     {EL_CLAIMS_STABLE, "a leader that all can hear leads on, whoever comes back or calls"},
     {EL_CLAIMS_RISING, "terms rise: who takes office does so in one above every earlier one"},
     {EL_CLAIMS_ONE_DECISION, "never two decisions under one number"},
+    {EL_CLAIMS_IN_ORDER, "first come, first served: who leads has the first key of the store"},
     {EL_CLAIMS_GROUPS, "at rest, whoever a process follows leads it; there may be many groups"},
 };
 

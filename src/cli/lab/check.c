@@ -43,6 +43,7 @@ static const char help[] =
     "                       that measures every timer)\n"
     "  --horizon K          at most K ticks\n"
     "  --late K             a message arrives within K ticks or never\n"
+    "  --within K           with --property led: so many ticks may pass without a leader, once all faults are over\n"
     "  --rounds on|off      with ticks: a message arrives one tick after it was sent, and the events of an instant\n"
     "                       have one order. Exceptions: --delay-some K messages take one tick longer, --reorder K\n"
     "                       are handled before others of their instant, --cut K links break one way, --part K times\n"
@@ -181,7 +182,8 @@ static int read_bounds(struct check_config *config, int argc, char **argv, int *
     } bounds[] = {{"depth", 1000000, &config->depth},
                   {"flight", CHECK_FLIGHT_MAX, &config->flight},
                   {"horizon", 60000, &config->horizon},
-                  {"late", 1000, &config->late}};
+                  {"late", 1000, &config->late},
+                  {"within", 200, &config->within}};
     uint64_t number = 0;
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
         const int taken = read_count(argc, argv, at, bounds[i].name, bounds[i].most, &number);

@@ -25,8 +25,8 @@ struct check_request {
 };
 
 /* The properties that are judged in every world. */
-static const uint32_t check_always =
-    1u << CHECK_ONE_LEADER | 1u << CHECK_ONE_PER_TERM | 1u << CHECK_TOKENS_RISE | 1u << CHECK_ONE_DECISION;
+static const uint32_t check_always = 1u << CHECK_ONE_LEADER | 1u << CHECK_ONE_PER_TERM |
+                                     1u << CHECK_TOKENS_RISE | 1u << CHECK_ONE_DECISION | 1u << CHECK_IN_ORDER;
 
 /* check_deepen.c: runs the question; if it does not close, goes further along a bound that does. */
 void check_deepen(struct check_request *request, struct check_result *result);

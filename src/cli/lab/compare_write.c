@@ -199,8 +199,8 @@ static bool write_contradiction(FILE *out, const struct comparison *comparison, 
 bool compare_write_text(FILE *out, const struct comparison *comparison)
 {
     const struct sim_trial_terms *terms = &comparison->terms;
-    fprintf(out, "%u nodes, %llu runs for each cell from seed %llu; T is one message delay.\n\n", terms->nodes,
-            (unsigned long long)terms->runs, (unsigned long long)terms->seed);
+    fprintf(out, "%u nodes, %llu run%s for each cell from seed %llu; T is one message delay.\n\n", terms->nodes,
+            (unsigned long long)terms->runs, terms->runs == 1 ? "" : "s", (unsigned long long)terms->seed);
     fprintf(out, "%-20s%8s%7s%7s%9s  %-11s %-11s %s\n", "", "", "", "", "", "crash-", "partition-", "restart-");
     fprintf(out, "%-20s%8s  ×%-4s%7s%9s  %-11s %-11s %-11s %s\n", "", "messages", "", "T", "survives", "safe",
             "safe", "safe", "stable");

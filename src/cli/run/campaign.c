@@ -42,14 +42,25 @@ static void disconnect(struct runner *runner)
     runner->broken = false;
 }
 
-/* Doubles the delay from 0.1 s to 5 s. The first failure is reported, all of them with --verbose. */
+/* Each new reason is reported, and with --verbose each failure. That a store cannot be used is an error, so --quiet does not hide it;
+ * that the agent is not there yet is none. */
+static bool is_worth_telling(const struct run *run, bool is_first, const char *why)
+{
+    struct runner *runner = run->runner;
+    const bool is_new = is_first || strncmp(runner->refusal, why, sizeof runner->refusal - 1) != 0;
+    const bool is_error = strstr(runner->url, "://") != NULL;
+    snprintf(runner->refusal, sizeof runner->refusal, "%s", why);
+    return run->request->verbose || (is_new && (is_error || !run->request->quiet));
+}
+
+/* Doubles the delay from 0.1 s to 5 s. */
 static void set_retry_time(struct run *run, const char *why)
 {
     struct runner *runner = run->runner;
     const bool first = runner->retry_ns == 0;
     runner->retry_ns = first ? first_retry_ns : 2 * runner->retry_ns;
     if (runner->retry_ns > last_retry_ns) runner->retry_ns = last_retry_ns;
-    if ((first && !run->request->quiet) || run->request->verbose)
+    if (is_worth_telling(run, first, why))
         run_say(run, "%s; trying again in %.1f s", why, (double)runner->retry_ns / 1e9);
     runner->connect_ns = supervise_now_ns() + runner->retry_ns;
 }

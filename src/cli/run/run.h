@@ -201,6 +201,7 @@ struct runner {
     uint64_t give_up_ns; /* --wait or --no-wait; 0: never */
     uint64_t retry_ns;   /* back-off between attempts to connect */
     uint64_t connect_ns; /* when to connect; 0: at once */
+    char refusal[256];   /* why the last attempt failed, as it was told; empty: not yet */
 
     /* One health check for all groups. */
     struct helper_command check;

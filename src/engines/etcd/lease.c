@@ -170,11 +170,14 @@ void etcd_pump_lease(struct etcd *etcd, uint64_t now)
 static void on_revoked(struct etcd *etcd, void *context, enum etcd_outcome outcome, const json_t *answer,
                        int code, const char *message)
 {
-    (void)context, (void)answer, (void)message;
+    enum { REFUSED_MS = 100 }; /* a right was withdrawn, perhaps: the frame gives up before long */
+    (void)context, (void)answer;
     const bool is_over = outcome == ETCD_DONE || (outcome == ETCD_REFUSED && code == ETCD_NOT_FOUND);
     etcd->revokes = false;
     if (is_over)
         engine_has_left(etcd->engine);
+    else if (outcome == ETCD_REFUSED && !etcd_refused(etcd, etcd->at, code, message))
+        etcd_go_on_in(etcd, REFUSED_MS);
     else
         etcd_go_on(etcd);
 }

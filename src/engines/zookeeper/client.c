@@ -278,7 +278,14 @@ static void settle(struct client *c)
     }
 }
 
-/* One server that does not answer is not worth a word; none for this long is. */
+/* One server that does not answer is not worth a word; none for this long is. A short session ends before that: it is named while
+ * the work still runs that will be stopped. */
+static uint64_t patience_ms(const struct client *c)
+{
+    const uint64_t third = c->granted_ms / 3;
+    return third && third < AWAY_MS ? third : AWAY_MS;
+}
+
 static void complain(struct client *c)
 {
     char text[CLIENT_TEXT];
@@ -288,7 +295,7 @@ static void complain(struct client *c)
     } else if (c->away_since == 0) {
         c->away_since = now;
         c->error = 0;
-    } else if (now - c->away_since >= AWAY_MS) {
+    } else if (now - c->away_since >= patience_ms(c)) {
         c->away_since = now;
         snprintf(
             text, sizeof text,

@@ -7,6 +7,7 @@
  *   removal.c     deletes nodes of ours until the servers confirm it
  *   client.c      the session: the C client of ZooKeeper on the loop
  *   renewal.c     which answered writes prove that the session lives
+ *   tokens.c      what is added to czxids, so that tokens rise over a migration
  *   layout.c      names of nodes
  */
 #ifndef ELECTOR_ENGINES_ZOOKEEPER_INTERNAL_H
@@ -25,7 +26,7 @@ enum { NODE_NAME = 128, NODE_DATA = 512, FOLDER_SIZE = 256, PATH_SIZE = 512 };
 struct node {
     char name[NODE_NAME];
     uint32_t sequence;
-    uint64_t czxid; /* 0: not read yet */
+    uint64_t czxid; /* ... and what is added to it: its token. 0: not read yet */
     bool is_read;
     char who[NODE_DATA]; /* the candidate's name and, behind its '\0', its value */
     uint32_t value_at;
@@ -98,6 +99,8 @@ struct zookeeper {
     uv_timer_t timer; /* the next write of a renewal, and retries */
     uint32_t timers;
     uint64_t write_sent_ns;
+    uint64_t tokens_above; /* see tokens.c */
+    bool knows_tokens, reads_tokens;
     zoo_op_t check; /* the write of a renewal */
     zoo_op_result_t checked;
     bool is_leaving, is_quiet, is_closed; /* quiet: it leaves, and all that was asked is answered */
@@ -112,6 +115,13 @@ bool zookeeper_is_broken(int rc);
 void zookeeper_refused(struct zookeeper *, const char *path, const char *what, int rc);
 /* Any answer came: the servers are there. */
 void zookeeper_heard(struct zookeeper *);
+
+/* ---- tokens.c ---- */
+
+void tokens_read(
+    struct zookeeper *); /* if it is not known yet: asks the servers, and then nobody waits any more */
+/* The token of the node with this czxid. False: it would be above 2^53, which is after two million changes of ZooKeeper's leader. */
+bool tokens_make(const struct zookeeper *, int64_t czxid, uint64_t *token);
 
 /* ---- place.c ---- */
 

@@ -14,6 +14,24 @@ static int by_sequence(const void *a, const void *b)
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence ? 1 : strcmp(x->name, y->name);
 }
 
+/* Anybody may create thousands of nodes: looking at all of them for each of them would stop the loop. */
+static const struct node *known_before(const struct nodes *nodes, const char *name, uint32_t sequence)
+{
+    uint32_t first = 0, end = nodes->count;
+    while (first < end) {
+        const uint32_t middle = first + (end - first) / 2;
+        const struct node *at = &nodes->all[middle];
+        const int order =
+            at->sequence != sequence ? (at->sequence < sequence ? -1 : 1) : strcmp(at->name, name);
+        if (order == 0) return at;
+        if (order < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return NULL;
+}
+
 enum nodes_verdict nodes_take(struct nodes *nodes, const struct layout *layout,
                               const struct String_vector *children, const struct layout **other)
 {
@@ -27,7 +45,7 @@ enum nodes_verdict nodes_take(struct nodes *nodes, const struct layout *layout,
         if (sort == LAYOUT_FOREIGN) verdict = NODES_OTHER_LAYOUT;
         if (sort == LAYOUT_USED_UP || strlen(name) >= sizeof node->name) verdict = NODES_USED_UP;
         if (sort != LAYOUT_CANDIDATE || verdict != NODES_FINE) continue;
-        const struct node *known = nodes_named(nodes, name);
+        const struct node *known = known_before(nodes, name, node->sequence);
         if (known)
             *node = *known;
         else

@@ -113,7 +113,7 @@ void place_settle(struct place *p)
         answer(p, &p->renewal, false, 0);
     }
     if (p->has_request && !opens && p->request.epoch != p->session) place_answer(p, false, 0);
-    if (!zookeeper_handle(p->z)) return;
+    if (!zookeeper_handle(p->z) || !p->z->knows_tokens) return;
     if (p->has_request && opens) {
         run_give_up(p);
         if (p->session) (void)removal_begin(p->z, p->path, p->prefix, NULL, NULL);

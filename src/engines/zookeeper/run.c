@@ -136,10 +136,9 @@ static void details_done(struct run *run)
     zookeeper_soon(p->z);
 }
 
-/* A token is below 2^53: that is after two million changes of ZooKeeper's leader. */
-static bool is_token(const struct run *run, const struct Stat *stat)
+static bool is_token(const struct run *run, const struct Stat *stat, uint64_t *token)
 {
-    if (stat->czxid > 0 && (uint64_t)stat->czxid < EL_EPOCH_MAX) return true;
+    if (tokens_make(run->owner->z, stat->czxid, token)) return true;
     zookeeper_refused(run->owner->z, run->owner->path, "use czxids beyond 2^53 as tokens", ZBADARGUMENTS);
     return false;
 }
@@ -153,16 +152,17 @@ static void on_data(int rc, const char *data, int size, const struct Stat *stat,
 {
     struct reading *reading = (struct reading *)(uintptr_t)context;
     struct run *run = reading->run;
+    uint64_t token = 0;
     if (rc != ZOK && strcmp(run->owner->first, reading->name) == 0) run->owner->watches_first = false;
     if (enter(run, rc, "read a node")) {
         struct place *p = run->place;
         struct node *node = nodes_named(&p->nodes, reading->name);
         if (rc != ZOK)
             p->must_look = true; /* gone since we looked */
-        else if (!is_token(run, stat))
+        else if (!is_token(run, stat, &token))
             run->has_failed = true;
         else if (node)
-            node_read(node, p->z->layout, data ? data : "", size > 0 ? (size_t)size : 0, (uint64_t)stat->czxid);
+            node_read(node, p->z->layout, data ? data : "", size > 0 ? (size_t)size : 0, token);
     }
     free(reading);
     go_on(run);
@@ -171,15 +171,16 @@ static void on_data(int rc, const char *data, int size, const struct Stat *stat,
 static void on_own(int rc, const struct Stat *stat, const void *context)
 {
     struct run *run = (struct run *)(uintptr_t)context;
+    uint64_t token = 0;
     if (enter(run, rc, "look for our node")) {
         struct place *p = run->place;
         struct node *own = place_node(p);
         if (rc != ZOK || !own || stat->ephemeralOwner != client_session(p->z->client)) {
             p->must_look = true; /* gone, or of a session that is over and will go */
-        } else if (!is_token(run, stat)) {
+        } else if (!is_token(run, stat, &token)) {
             run->has_failed = true;
         } else {
-            own->czxid = (uint64_t)stat->czxid;
+            own->czxid = token;
             p->watches_own = true;
         }
     }

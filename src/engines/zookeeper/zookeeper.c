@@ -72,7 +72,8 @@ static void plan(struct zookeeper *z)
     uint64_t due = renewal_due(&z->renewals);
     const uint64_t now = clock_boottime_ns(), patience = z->least_ms * NS_PER_MS / PARTS;
     if (z->renewals.is_in_flight) due = z->write_sent_ns + patience;
-    if (z->removals && now + RETRY_MS * NS_PER_MS < due) due = now + RETRY_MS * NS_PER_MS;
+    const bool retries = z->removals || !z->knows_tokens;
+    if (retries && now + RETRY_MS * NS_PER_MS < due) due = now + RETRY_MS * NS_PER_MS;
     if (due == UINT64_MAX || z->is_closed) return;
     /* At least 1 ms: libuv calls a timer that is due at once again in the same turn of the loop. */
     uv_timer_start(&z->timer, on_time, due > now ? (due - now + NS_PER_MS - 1) / NS_PER_MS : 1, 0);
@@ -117,6 +118,7 @@ static void on_time(uv_timer_t *timer)
         write_nothing(z, now);
     }
     removals_go_on(z);
+    tokens_read(z); /* once more: it was unusable, or the connection broke */
     plan(z);
 }
 
@@ -236,6 +238,7 @@ static void on_soon(uv_timer_t *timer)
         leave_now(z);
         return;
     }
+    tokens_read(z);
     for (struct place *p = z->places; p; p = p->next) place_settle(p);
     plan(z);
 }
@@ -381,7 +384,14 @@ static bool open_adapter(struct engine *engine, const struct engine_url *url, vo
 
 static bool has_node(struct zookeeper *z, struct host_group *group, struct place **place)
 {
-    if (!is_path(engine_group_name(group))) {
+    const char *name = engine_group_name(group);
+    if (strncmp(name, "elector", 7) == 0 && (name[7] == '\0' || name[7] == '/')) {
+        engine_trouble(z->engine,
+                       "zookeeper: the group '%s' cannot be elected: nodes below elector/ are the engine's own",
+                       name);
+        return false;
+    }
+    if (!is_path(name)) {
         engine_trouble(z->engine,
                        "zookeeper: group '%s' has no node: a name with '/' has none at its ends, no '//', "
                        "and no part '.' or '..'",

@@ -187,6 +187,7 @@ const char *sim_violation_meaning(enum el_violation kind)
     case EL_DEMOTED: return "this one led, lives, and leads no more";
     case EL_TOKEN_FELL: return "this one took office in a term not above every earlier one";
     case EL_TWO_DECISIONS: return "this one holds something else for decided under a number than another did";
+    case EL_OUT_OF_TURN: return "this one took office while the store had another before it";
     case EL_VIOLATIONS_END: break;
     }
     return "";

@@ -31,6 +31,7 @@ static uint32_t claim_of(uint32_t violation)
     case EL_SAME_TERM: return EL_CLAIMS_ONE_PER_TERM;
     case EL_TOKEN_FELL: return EL_CLAIMS_RISING;
     case EL_TWO_DECISIONS: return EL_CLAIMS_ONE_DECISION;
+    case EL_OUT_OF_TURN: return EL_CLAIMS_IN_ORDER;
     case EL_NOT_BEST: return EL_CLAIMS_BEST | EL_CLAIMS_AGREEMENT;
     case EL_DEMOTED: return EL_CLAIMS_STABLE;
     case EL_ENDLESS: return 0;
@@ -47,8 +48,8 @@ static int expect_violation(struct builder *b, struct sim_expect *expect, const 
     if (expect->kind) return 0;
     return build_fail_at(
         b, at,
-        "a violation is two-leaders, same-term, two-decisions, disagreement, no-leader, dead-leader, not-best, demoted, token-fell or "
-        "endless");
+        "a violation is two-leaders, same-term, two-decisions, disagreement, no-leader, dead-leader, not-best, demoted, token-fell, "
+        "out-of-turn or endless");
 }
 
 enum { AT_REST = EL_DISAGREEMENT | EL_NO_LEADER | EL_DEAD_LEADER };
@@ -63,11 +64,13 @@ static const struct {
     {"one-per-term", EL_CLAIMS_ONE_PER_TERM, EL_SAME_TERM, false},
     {"tokens-rise", EL_CLAIMS_RISING, EL_TOKEN_FELL, false},
     {"one-decision", EL_CLAIMS_ONE_DECISION, EL_TWO_DECISIONS, false},
+    {"in-order", EL_CLAIMS_IN_ORDER, EL_OUT_OF_TURN, false},
     {"agreement", EL_CLAIMS_AGREEMENT, AT_REST, false},
     {"best", EL_CLAIMS_AGREEMENT | EL_CLAIMS_BEST, AT_REST | EL_NOT_BEST, false},
     {"groups", EL_CLAIMS_GROUPS, AT_REST, false},
     {"rests", 0, EL_ENDLESS, false},
     {"elects", 0, 0, true},
+    {"led", 0, 0, true}, /* whom nobody leads, not all follow */
 };
 
 static int expect_broken(struct builder *b, struct sim_expect *expect, const char *at)

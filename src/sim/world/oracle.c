@@ -150,6 +150,17 @@ static void judge_rise(struct sim_world *world, el_node node)
     if (term > world->highest_term) world->highest_term = term;
 }
 
+/* The store's own view names the first of the queue, and its key. */
+static void judge_turn(struct sim_world *world, el_node node)
+{
+    const el_node store = world->cluster.count;
+    struct el_view first = {0};
+    if (!world->algorithm->store || !claims(world, EL_CLAIMS_IN_ORDER) || !world->nodes[store].alive) return;
+    const struct el_config cfg = {&world->cluster, store};
+    world->algorithm->view(sim_state(&world->machines[SIM_ELECTION], store), &cfg, &first);
+    if (first.leader && first.term < world->offices[node].term) report(world, EL_OUT_OF_TURN, &node, 1, 1);
+}
+
 static void take_office(struct sim_world *world, el_node node, const struct el_view *view, bool led)
 {
     struct sim_office *office = &world->offices[node];
@@ -161,6 +172,7 @@ static void take_office(struct sim_world *world, el_node node, const struct el_v
     office->slot = view->slot;
     if (claims(world, EL_CLAIMS_ONE_PER_TERM)) judge_term(world, node);
     if (anew) judge_rise(world, node);
+    if (anew) judge_turn(world, node);
     judge_exclusion(world);
 }
 

@@ -24,12 +24,16 @@ class Refusal(Exception):
     def __init__(self, code, reason, message, **details):
         super().__init__(message)
         self.code = code
-        self.status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message,
-                       "reason": reason, "details": details, "code": code}
+        self.status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "code": code}
+        if reason:
+            self.status["reason"] = reason
+        details = {key: value for key, value in details.items() if value}
+        if details:
+            self.status["details"] = details
 
 
-def invalid(name, field, why):
-    return Refusal(422, "Invalid", f'Lease.{GROUP} "{name}" is invalid: {field}: {why}', name=name, group=GROUP, kind="Lease")
+def invalid(name, field, why, kind="Lease"):
+    return Refusal(422, "Invalid", f'Lease.{GROUP} "{name}" is invalid: {field}: {why}', name=name, group=GROUP, kind=kind)
 
 
 def bad(why):
@@ -134,9 +138,12 @@ class Leases:
 
     def create(self, namespace, body):
         metadata, spec = check(body, None, namespace)
-        name = metadata["name"]
         if metadata.get("resourceVersion"):
-            raise bad("resourceVersion should not be set on objects to be created")
+            raise Refusal(500, None, "resourceVersion should not be set on objects to be created")
+        return self.make(namespace, metadata, spec)
+
+    def make(self, namespace, metadata, spec):
+        name = metadata["name"]
         if namespace not in self.namespaces:
             raise Refusal(404, "NotFound", f'namespaces "{namespace}" not found', name=namespace, kind="namespaces")
         if (namespace, name) in self.objects:
@@ -149,12 +156,17 @@ class Leases:
 
     def update(self, namespace, name, body):
         metadata, spec = check(body, name, namespace)
-        if (namespace, name) not in self.objects:
-            raise missing(name)
-        before = self.objects[namespace, name]
+        before = self.objects.get((namespace, name))
+        uid = before["metadata"]["uid"] if before else ""
+        if metadata.get("uid") not in (None, uid):
+            raise Refusal(409, "Conflict", f'Operation cannot be fulfilled on leases.{GROUP} "{name}": StorageError: invalid object, Code: 4, Key: '
+                          f'/registry/leases/{namespace}/{name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: '
+                          f'{metadata["uid"]}, UID in object meta: {uid}', name=name, group=GROUP, kind="leases")
+        if not before:  # with a PUT, too, whatever version it names
+            return self.make(namespace, metadata, spec)
         if not metadata.get("resourceVersion"):
-            raise invalid(name, "metadata.resourceVersion", "Invalid value: 0x0: must be specified for an update")
-        if metadata.get("uid") not in (None, before["metadata"]["uid"]) or metadata["resourceVersion"] != before["metadata"]["resourceVersion"]:
+            raise invalid(name, "metadata.resourceVersion", "Invalid value: 0x0: must be specified for an update", "leases")
+        if metadata["resourceVersion"] != before["metadata"]["resourceVersion"]:
             raise Refusal(409, "Conflict", f'Operation cannot be fulfilled on leases.{GROUP} "{name}": the object has been modified; '
                           "please apply your changes to the latest version and try again", name=name, group=GROUP, kind="leases")
         lease = copy.deepcopy(before)
@@ -174,7 +186,8 @@ class Leases:
         lease["metadata"]["resourceVersion"] = str(self.version)
         del self.objects[namespace, name]
         self.record((namespace, name), "DELETED", lease)
-        return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+        return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",
+                "details": {"name": name, "group": GROUP, "kind": "leases", "uid": lease["metadata"]["uid"]}}
 
     def judge(self, key, before, after):
         """What a candidate may not do, though the API allows it."""

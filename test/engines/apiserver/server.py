@@ -71,7 +71,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     continue
                 if verb in verbs.split(","):
                     return user
-                raise Refusal(403, "Forbidden", f'leases.{GROUP} "{name or ""}" is forbidden: User "{user}" cannot {verb} resource "leases" in '
+                what = f' "{name}"' if name else ""
+                raise Refusal(403, "Forbidden", f'leases.{GROUP}{what} is forbidden: User "{user}" cannot {verb} resource "leases" in '
                               f'API group "{GROUP}" in the namespace "{namespace}"', name=name, group=GROUP, kind="leases")
         raise Refusal(401, "Unauthorized", "Unauthorized")
 
@@ -124,7 +125,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def serve(self):
         faults, leases = self.server.faults, self.server.leases
-        loses = False
+        loses = made = False
         try:
             if self.command == "POST" and self.path == "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews":
                 self.review()
@@ -150,6 +151,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 elif verb == "create":
                     answer = leases.create(namespace, body)
                 elif verb == "update":
+                    made = (namespace, name) not in leases.objects
                     answer = leases.update(namespace, name, body)
                 else:
                     answer = leases.delete(namespace, name)
@@ -161,7 +163,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if loses:
                 self.close_connection = True
                 return
-            self.send(201 if verb == "create" else 200, answer)
+            self.send(201 if verb == "create" or made else 200, answer)
         except Refusal as refusal:
             self.send(refusal.code, refusal.status)
         except (BrokenPipeError, ConnectionResetError):
@@ -183,19 +185,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def watch(self, namespace, query):
         leases, faults = self.server.leases, self.server.faults
-        if not query.get("resourceVersion", "").isdigit() or query["watch"] not in ("1", "true"):
-            raise bad("this server watches from a resourceVersion")
+        if not query.get("resourceVersion", "").isdigit():
+            raise Refusal(500, None, f'strconv.ParseUint: parsing "{query.get("resourceVersion")}": invalid syntax')
+        if query["watch"] not in ("1", "true"):
+            raise bad("this server watches by watch=true")
         at, epoch = int(query["resourceVersion"]), faults.watch_epoch
         end = time.monotonic() + int(query.get("timeoutSeconds", "1800"))
-        if at < leases.compacted:
-            raise Refusal(410, "Expired", f"too old resource version: {at} ({leases.compacted})")
+        is_old = at < leases.compacted
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         self.wfile.flush()
         marked = time.monotonic()
-        while time.monotonic() < end and epoch == faults.watch_epoch:
+        if is_old:
+            self.chunk({"type": "ERROR", "object": Refusal(410, "Expired", f"too old resource version: {at} ({leases.compacted})").status})
+        while not is_old and time.monotonic() < end and epoch == faults.watch_epoch:
             with leases.changed:
                 news = [] if faults.silent else [event for event in leases.events if event[0] > at]
                 if not news:
@@ -207,7 +212,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if query.get("allowWatchBookmarks") and not faults.silent and time.monotonic() - marked >= 1:
                 marked = time.monotonic()
                 self.bookmark()
-        if epoch != faults.watch_epoch and faults.gone:
+        if not is_old and epoch != faults.watch_epoch and faults.gone:
             self.chunk({"type": "ERROR", "object": Refusal(410, "Expired", f"too old resource version: {at}").status})
         self.wfile.write(b"0\r\n\r\n")
         self.wfile.flush()

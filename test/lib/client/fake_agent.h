@@ -22,9 +22,8 @@
 #include <jansson.h>
 
 #include "base/pass.h"
+#include "lib/give_up.h"
 #include "lib/scratch.h"
-
-enum { FAKE_LONG_S = 30 };
 
 struct fake_agent {
     char folder[64], path[90], url[100];
@@ -238,7 +237,7 @@ static inline json_t *fake_asked(struct fake_agent *a, const char *op)
     struct timespec limit;
     json_t *found = NULL;
     clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += FAKE_LONG_S;
+    limit.tv_sec += give_up_ms() / 1000;
     pthread_mutex_lock(&a->mutex);
     for (int error = 0; !found && error == 0;) {
         for (size_t i = json_array_size(a->asked); i-- > 0 && !found;) {
@@ -257,7 +256,7 @@ static inline bool fake_is_left(struct fake_agent *a)
 {
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += FAKE_LONG_S;
+    limit.tv_sec += give_up_ms() / 1000;
     pthread_mutex_lock(&a->mutex);
     for (int error = 0; !a->closed && error == 0;)
         error = pthread_cond_timedwait(&a->changes, &a->mutex, &limit);

@@ -7,6 +7,7 @@
 #include "agent/serve/http/internal.h"
 #include "base/clock.h"
 #include "lib/client/serve.h"
+#include "lib/give_up.h"
 
 static struct {
     struct http *http;
@@ -50,9 +51,8 @@ static inline int finish_http(void **state)
 /* Seconds of the world, not of the bench: only to give up some day. */
 static inline bool is_over(time_t *end)
 {
-    const char *wanted = getenv("ELECTOR_GIVE_UP_S");
     const time_t now = (time_t)(clock_monotonic_ns() / NS_PER_S);
-    if (*end == 0) *end = now + (wanted ? strtol(wanted, NULL, 10) : 30);
+    if (*end == 0) *end = now + give_up_ms() / 1000;
     return now >= *end;
 }
 

@@ -219,6 +219,69 @@ static void a_ball_that_may_be_lost_rests(void **state)
     assert_int_equal(result.verdict, CHECK_BROKEN); /* that would be a fault, and none is owed */
 }
 
+/* ---- Without a leader ---- */
+
+static void wait_three_ticks(void *state, const struct el_config *cfg, const struct el_start *start,
+                             struct el_outbox *out)
+{
+    if (start->how == EL_FRESH && cfg->self == 1) arm(out, 3 * TICK);
+}
+
+static void lead(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot, struct el_outbox *out)
+{
+    ((struct toy *)state)->leads = 1;
+}
+
+static void so_many_ticks_may_pass_without_a_leader(void **state)
+{
+    toy.on_start = wait_three_ticks;
+    toy.on_timer = lead;
+    question.time = CHECK_TICKS;
+    question.within = 3;
+    holds(CHECK_LED);
+    question.within = 2;
+    breaks(CHECK_LED, 3);
+    question.within = 0;
+    is_refused(1u << CHECK_LED);
+    question.within = 3;
+    question.time = CHECK_FREE;
+    is_refused(1u << CHECK_LED);
+}
+
+static void the_time_of_a_fault_does_not_count(void **state)
+{
+    toy.on_start = wait_three_ticks;
+    toy.on_timer = lead;
+    question.time = CHECK_TICKS;
+    question.within = 3;
+    question.budget[CHECK_PAUSE] = 1; /* however long: it is overdue when it goes on */
+    holds(CHECK_LED);
+    question.budget[CHECK_CRASH] = 1;
+    ask(1u << CHECK_LED); /* the first is dead, and the other does nothing: at rest, with nobody */
+    assert_int_equal(result.verdict, CHECK_BROKEN);
+}
+
+static void lead_with_its_term(void *state, const struct el_config *cfg, const struct el_start *start,
+                               struct el_outbox *out)
+{
+    struct toy *me = state;
+    me->leads = cfg->self == 1;
+    me->leader = 1;
+    me->term = cfg->self == 1 ? telling : 5; /* the second is the store, whose first key is 5 */
+}
+
+static void nobody_leads_before_his_turn(void **state)
+{
+    toy.on_start = lead_with_its_term;
+    toy.store = true;
+    telling = 5;
+    holds(CHECK_IN_ORDER);
+    telling = 7;
+    breaks(CHECK_IN_ORDER, 0);
+    toy.store = false;
+    is_refused(1u << CHECK_IN_ORDER);
+}
+
 /* ---- Memory ---- */
 
 static void count_for_ever(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
@@ -254,6 +317,9 @@ int main(void)
         on_the_toy(links_keep_order_where_an_algorithm_needs_it),
         on_the_toy(a_ball_that_is_always_returned_never_rests),
         on_the_toy(a_ball_that_may_be_lost_rests),
+        on_the_toy(so_many_ticks_may_pass_without_a_leader),
+        on_the_toy(the_time_of_a_fault_does_not_count),
+        on_the_toy(nobody_leads_before_his_turn),
         on_the_toy(stops_when_its_memory_is_used_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

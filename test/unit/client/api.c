@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "elector.h"
 #include "lib/client/fake_agent.h"
+#include "lib/give_up.h"
 
-enum { LONG_MS = 30000 };
 #define S UINT64_C(1000000000)
 
 static struct fake_agent agent;
@@ -54,7 +54,7 @@ static int start(void **state)
     if (!fake_start(&agent) || elector_open(agent.url, &e) != ELECTOR_OK) return -1;
     elector_on_event(e, hear, NULL);
     while (!elector_member(e)[0])
-        if (elector_wait(e, LONG_MS) != ELECTOR_OK) return -1;
+        if (elector_wait(e, give_up_ms()) != ELECTOR_OK) return -1;
     return 0;
 }
 
@@ -89,7 +89,7 @@ static void say_leader(const char *name, uint64_t token)
 /* Until the callback has been told so, and nothing else. */
 static void hears(const char *expected)
 {
-    for (int i = 0; i < 3000 && strcmp(heard, expected) != 0; i++) elector_wait(e, 10);
+    for (int i = 0; i < give_up_ms() / 10 && strcmp(heard, expected) != 0; i++) elector_wait(e, 10);
     assert_string_equal(heard, expected);
 }
 
@@ -100,7 +100,7 @@ static void become_leader(uint64_t token)
     assert_int_equal(elector_campaign(e, "jobs", NULL, 0, &told), ELECTOR_TIMEOUT);
     json_decref(fake_asked(&agent, "campaign")); /* it is connected */
     say("elected", token, 60000, "");
-    assert_int_equal(elector_campaign(e, "jobs", NULL, LONG_MS, &told), ELECTOR_OK);
+    assert_int_equal(elector_campaign(e, "jobs", NULL, give_up_ms(), &told), ELECTOR_OK);
     assert_int_equal(told, token);
     snprintf(wanted, sizeof wanted, "jobs elected %llu; ", (unsigned long long)token);
     hears(wanted);
@@ -111,7 +111,7 @@ static void await_agent(void)
 {
     const elector_leader *leader;
     fake_refuse(&agent, "status", "\"ok\":true,\"groups\":[]");
-    assert_int_equal(elector_leader_of(e, "jobs", LONG_MS, &leader), ELECTOR_OK);
+    assert_int_equal(elector_leader_of(e, "jobs", give_up_ms(), &leader), ELECTOR_OK);
     fake_refuse(&agent, "", "");
 }
 
@@ -132,7 +132,7 @@ static void a_campaign_asks_and_is_elected(void **state)
     json_decref(request);
     assert_false(elector_is_leader(e, "jobs"));
     say("elected", 41, 60000, "");
-    assert_int_equal(elector_campaign(e, "jobs", &options, LONG_MS, &token), ELECTOR_OK);
+    assert_int_equal(elector_campaign(e, "jobs", &options, give_up_ms(), &token), ELECTOR_OK);
     assert_int_equal(token, 41);
     assert_true(elector_is_leader(e, "jobs"));
     assert_int_equal(elector_token(e, "jobs"), 41);
@@ -239,12 +239,12 @@ static void the_others_are_told_what_was_proclaimed(void **state)
     json_decref(fake_asked(&agent, "proclaim"));
     fake_refuse(&agent, "status",
                 "\"ok\":true,\"groups\":[{\"group\":\"jobs\",\"leader\":\"a\",\"token\":5,\"value\":\"v\"}]");
-    assert_int_equal(elector_leader_of(e, "jobs", LONG_MS, &leader), ELECTOR_OK);
+    assert_int_equal(elector_leader_of(e, "jobs", give_up_ms(), &leader), ELECTOR_OK);
     assert_string_equal(leader->name, "a");
     assert_string_equal(leader->value, "v");
     assert_true(leader->is_me);
     fake_refuse(&agent, "status", "\"ok\":true,\"groups\":[{\"group\":\"jobs\",\"leader\":null,\"token\":0}]");
-    assert_int_equal(elector_leader_of(e, "jobs", LONG_MS, &leader), ELECTOR_OK);
+    assert_int_equal(elector_leader_of(e, "jobs", give_up_ms(), &leader), ELECTOR_OK);
     assert_string_equal(leader->name, "");
     fake_refuse(&agent, "transfer",
                 "\"ok\":false,\"error\":\"unknown-member\",\"message\":\"there is no member z\"");
@@ -370,7 +370,7 @@ static void hostile_lines_end_it_with_a_clear_word(void **state)
         await_agent();
         become_leader(i + 5);
         fake_say(&agent, cases[i].line);
-        for (int n = 0; n < 3000 && !strstr(heard, gone); n++) elector_wait(e, 10);
+        for (int n = 0; n < give_up_ms() / 10 && !strstr(heard, gone); n++) elector_wait(e, 10);
         assert_non_null(strstr(heard, gone));
         assert_int_equal(elector_dispatch(e), ELECTOR_LOST);
         if (!strstr(elector_message(e), cases[i].message))
@@ -406,7 +406,7 @@ static void refuses(const char *url, elector_status status, const char *message)
 {
     elector *other;
     elector_status opened = elector_open(url, &other);
-    while (opened == ELECTOR_OK && !elector_member(other)[0]) opened = elector_wait(other, LONG_MS);
+    while (opened == ELECTOR_OK && !elector_member(other)[0]) opened = elector_wait(other, give_up_ms());
     assert_int_equal(opened, status);
     if (!strstr(elector_message(other), message)) fail_msg("%s: %s", url, elector_message(other));
     assert_false(elector_is_leader(other, "jobs"));

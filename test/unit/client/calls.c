@@ -16,8 +16,7 @@
 #include "base/clock.h"
 #include "elector.h"
 #include "lib/client/fake_agent.h"
-
-enum { LONG_MS = 30000 };
+#include "lib/give_up.h"
 
 static struct fake_agent agent;
 static elector *e;
@@ -68,7 +67,7 @@ static int stop(void **state)
 /* Until the callback has been told so, and nothing else; then forgets it. */
 static void hears(const char *expected)
 {
-    for (int i = 0; i < 3000 && strcmp(heard, expected) != 0; i++) elector_wait(e, 10);
+    for (int i = 0; i < give_up_ms() / 10 && strcmp(heard, expected) != 0; i++) elector_wait(e, 10);
     assert_string_equal(heard, expected);
     heard[0] = '\0';
 }
@@ -138,7 +137,7 @@ static void a_campaign_that_is_declined_says_why(void **state)
 {
     fake_refuse(&agent, "campaign",
                 "\"ok\":false,\"error\":\"not-permitted\",\"message\":\"ask the operator\"");
-    assert_int_equal(elector_campaign(e, "jobs", NULL, LONG_MS, NULL), ELECTOR_REFUSED);
+    assert_int_equal(elector_campaign(e, "jobs", NULL, give_up_ms(), NULL), ELECTOR_REFUSED);
     assert_string_equal(elector_message(e), "ask the operator");
     hears("connected; jobs done campaign refused; ");
     assert_int_equal(elector_resign(e, "jobs"), ELECTOR_NOT_LEADING); /* we are no candidate */
@@ -325,7 +324,7 @@ static void names_of_253_bytes_reach_the_agent(void **state)
     memset(group, 'g', ELECTOR_GROUP_MAX);
     group[ELECTOR_GROUP_MAX] = '\0';
     fake_refuse(&agent, "campaign", "\"ok\":false,\"error\":\"bad-group\",\"message\":\"1 to 63\"");
-    assert_int_equal(elector_campaign(e, group, NULL, LONG_MS, NULL), ELECTOR_INVALID);
+    assert_int_equal(elector_campaign(e, group, NULL, give_up_ms(), NULL), ELECTOR_INVALID);
     assert_string_equal(elector_message(e), "1 to 63");
     snprintf(line, sizeof line, "{\"event\":\"leader\",\"group\":\"%s\",\"leader\":\"%s\",\"token\":1}", group,
              group);
@@ -377,14 +376,14 @@ static void a_signal_ends_a_campaign_without_limit(void **state)
     assert_int_equal(look, ELECTOR_INTERRUPTED);
     fake_set_mute(&agent, false);
     say("elected", 5, ""); /* it is a candidate still */
-    assert_int_equal(elector_campaign(e, "jobs", NULL, LONG_MS, NULL), ELECTOR_OK);
+    assert_int_equal(elector_campaign(e, "jobs", NULL, give_up_ms(), NULL), ELECTOR_OK);
 }
 
 static void a_handler_may_wake_us_up(void **state)
 {
     hears("connected; ");
     wake(0); /* before the wait */
-    assert_int_equal(elector_wait(e, LONG_MS), ELECTOR_INTERRUPTED);
+    assert_int_equal(elector_wait(e, give_up_ms()), ELECTOR_INTERRUPTED);
     wake(0);
     assert_int_equal(elector_dispatch(e), ELECTOR_OK); /* takes it */
     assert_int_equal(elector_wait(e, 10), ELECTOR_TIMEOUT);
@@ -394,7 +393,7 @@ static void a_handler_may_wake_us_up(void **state)
     elector_dispatch(e);
     struct pollfd wanted = {.fd = elector_fd(e), .events = POLLIN};
     wake(0);
-    assert_int_equal(poll(&wanted, 1, LONG_MS), 1); /* in a loop of the program's own */
+    assert_int_equal(poll(&wanted, 1, give_up_ms()), 1); /* in a loop of the program's own */
     assert_int_equal(elector_dispatch(e), ELECTOR_OK);
     assert_int_equal(poll(&wanted, 1, 0), 0);
 }
@@ -417,7 +416,7 @@ static void a_callback_may_close(void **state)
     react = close_it;
     say_leader("else", "b", 3);
     elector_status status = ELECTOR_OK;
-    for (int i = 0; i < 3000 && status != ELECTOR_CLOSED; i++) status = elector_wait(e, 10);
+    for (int i = 0; i < give_up_ms() / 10 && status != ELECTOR_CLOSED; i++) status = elector_wait(e, 10);
     e = NULL;
     assert_int_equal(status, ELECTOR_CLOSED);
     assert_int_equal(inside, ELECTOR_CLOSED);
@@ -456,7 +455,7 @@ static void it_reconnects_and_stands_again(void **state)
     hears("jobs lost disconnected; disconnected; connected; ");
     assert_false(elector_is_leader(e, "jobs"));
     assert_int_equal(elector_fd(e), fd);
-    for (int i = 0; i < 3000 && (count_asked("observe") < 2 || count_asked("campaign") < 3); i++)
+    for (int i = 0; i < give_up_ms() / 10 && (count_asked("observe") < 2 || count_asked("campaign") < 3); i++)
         elector_wait(e, 10);
     json_t *request = fake_asked(&agent, "campaign");
     assert_string_equal(json_string_value(json_object_get(request, "group")), "jobs");

@@ -1,5 +1,5 @@
-/* A cell (struct session_cell) caches one deadline for all groups with the same supporters, up to 131,072 of them. Renewing it
- * renews them all. */
+/* A cell (struct session_cell) caches one deadline for all groups with the same supporters, up to a million of them.
+ * Renewing it renews them all. */
 #include <stdlib.h>
 
 #include "agent/host/quorum/sessions.h"

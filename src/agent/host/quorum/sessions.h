@@ -24,7 +24,7 @@
 #include "base/slab.h"
 
 enum {
-    SESSION_GROUPS_MAX = 131072,
+    SESSION_GROUPS_MAX = CONFIG_GROUPS_LIMIT,
     SESSION_GROUP_TIMERS = QUORUM_FORMER - QUORUM_ASKED,
     SESSION_CELLS_MAX = 64,
     SESSION_COMPACTED = 32, /* bytes of the compact form inside struct session_group; enough if it is idle */
@@ -49,7 +49,7 @@ struct session_rank {
 };
 
 /*
- * A group between two calls. There may be 131,072 of them, so the state of its machine is kept in compact form
+ * A group between two calls. There may be a million of them, so the state of its machine is kept in compact form
  * (compact.c). Each call expands it into the struct session_work of the session.
  */
 struct session_group {

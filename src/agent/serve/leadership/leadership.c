@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEARD_WITHIN_S = 2, HAND_OVER_S = 2, STOP_WITHIN_S = 10 /* for a `stop` without a lease */ };
+enum {
+    HEARD_WITHIN_S = 2,
+    HAND_OVER_S = 2,
+    STOP_WITHIN_S = 10,  /* for a `stop` without a lease */
+    LEAVE_AT_ONCE = 4096 /* groups in one turn of the loop */
+};
 
 /* Tells the host, and so the peers, whether there is a candidate here. While a tenure runs, it stays a
  * candidate. */
@@ -98,6 +103,13 @@ static void begin(struct leadership *o, const struct host_view *view)
     if (candidate_value(o, c)[0] || view->value[0]) host_proclaim(o->group, candidate_value(o, c));
 }
 
+/* leaderships_tick() looks at it from now on. */
+static void look_at_ending(struct leadership *o)
+{
+    o->all->has_endings = true;
+    if (!number_set_add(&o->all->endings, o->number)) o->all->misses_endings = true;
+}
+
 /* Keeps the group without a holder until stop_by, or until the claim ends. Then this member resigns. */
 static void close_until(struct leadership *o, uint64_t stop_by)
 {
@@ -105,7 +117,7 @@ static void close_until(struct leadership *o, uint64_t stop_by)
     o->tenure->holder = NULL;
     o->tenure->ending = LEADERSHIP_ENDS;
     o->tenure->is_frozen = true;
-    o->all->has_endings = true;
+    look_at_ending(o);
     o->tenure->to = EL_NOBODY;
     o->tenure->stop_by = stop_by;
 }
@@ -220,7 +232,7 @@ static void freeze(struct leadership *o)
 static void end_soon(struct leadership *o, enum leadership_ending how, el_node to)
 {
     o->tenure->ending = (uint8_t)how;
-    o->all->has_endings = true;
+    look_at_ending(o);
     o->tenure->to = (uint8_t)to;
     freeze(o);
 }
@@ -242,7 +254,7 @@ static void ask_to_stop(struct leadership *o, enum leadership_ending how, el_nod
     if (within) {
         leadership_catch_up(o);
         o->tenure->ending = (uint8_t)how;
-        o->all->has_endings = true;
+        look_at_ending(o);
         o->tenure->to = (uint8_t)to;
         o->tenure->stop_by = host_clock(o->all->host) + within;
     } else {
@@ -369,7 +381,7 @@ void leadership_abandon(struct leadership *o, const void *client)
     if (!leadership_is_held_by(o, client) || o->tenure->is_frozen) return;
     const bool is_new = o->tenure->ending == LEADERSHIP_STAYS;
     if (is_new) o->tenure->ending = LEADERSHIP_ABANDONED;
-    o->all->has_endings = true;
+    look_at_ending(o);
     o->tenure->to = is_new ? EL_NOBODY : o->tenure->to;
     freeze(o);
     leadership_record(o, HISTORY_ABANDONED);
@@ -438,6 +450,7 @@ void leaderships_free(struct leaderships *all)
         if (!leadership_is_free(leadership_at(all, i))) host_set_leadership(leadership_at(all, i)->group, 0);
     for (uint32_t i = 0; i < all->room / LEADERSHIP_BLOCK; i++) free(all->blocks[i]);
     slab_free(&all->slab);
+    number_set_clear(&all->endings);
     free(all->blocks);
     all->blocks = NULL;
     all->count = all->room = 0;
@@ -458,34 +471,52 @@ static void on_stop_by(struct leadership *o)
         finish(o, reason_of(o));
 }
 
+static bool is_ending(const struct leadership *o)
+{
+    return o->tenure->is_held && o->tenure->ending != LEADERSHIP_STAYS;
+}
+
+/* Memory had run out: finds them among all. */
+static void find_endings(struct leaderships *all)
+{
+    all->misses_endings = false;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (is_ending(leadership_at(all, i))) look_at_ending(leadership_at(all, i));
+}
+
+/* The first that is ending, from this number on; NULL: none is. */
+static struct leadership *next_ending(struct leaderships *all, uint32_t from)
+{
+    for (uint32_t i = number_set_next(&all->endings, from); i != NUMBER_SET_NONE;
+         i = number_set_next(&all->endings, i + 1)) {
+        if (is_ending(leadership_at(all, i))) return leadership_at(all, i);
+        number_set_remove(&all->endings, i);
+    }
+    return NULL;
+}
+
 bool leaderships_tick(struct leaderships *all)
 {
     const uint64_t now = host_clock(all->host);
-    bool waits = false;
     if (!all->has_endings) return false;
-    all->has_endings = false;
-    for (uint32_t i = 0; i < all->count; i++) {
-        struct leadership *o = leadership_at(all, i);
-        if (!o->tenure->is_held || o->tenure->ending == LEADERSHIP_STAYS) continue;
+    if (all->misses_endings) find_endings(all);
+    for (struct leadership *o = next_ending(all, 0); o; o = next_ending(all, o->number + 1))
         if (o->tenure->stop_by <= now) on_stop_by(o);
-        if (o->tenure->is_held && o->tenure->ending != LEADERSHIP_STAYS) waits = true;
-    }
-    all->has_endings = all->has_endings || waits;
-    return waits;
+    all->has_endings = all->misses_endings || next_ending(all, 0);
+    return all->has_endings;
 }
 
 bool leaderships_leave(struct leaderships *all)
 {
-    bool is_done = true;
     all->is_leaving = true;
-    for (uint32_t i = 0; i < all->count; i++) {
-        struct leadership *o = leadership_at(all, i);
+    for (uint32_t left = LEAVE_AT_ONCE; all->left < all->count && left > 0; left--) {
+        struct leadership *o = leadership_at(all, all->left++);
         if (o->tenure->is_held && o->tenure->ending == LEADERSHIP_STAYS)
             ask_to_stop(o, LEADERSHIP_ENDS, EL_NOBODY);
         if (!leadership_is_free(o)) stand(o);
-        is_done = is_done && !o->tenure->is_held;
     }
-    return is_done;
+    if (all->misses_endings) find_endings(all);
+    return all->left == all->count && !all->misses_endings && !next_ending(all, 0);
 }
 
 void leaderships_fail(struct leaderships *all)

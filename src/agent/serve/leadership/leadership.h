@@ -13,6 +13,7 @@
 
 #include "agent/host/host.h"
 #include "agent/serve/deadline_page.h"
+#include "agent/serve/limits/number_set.h"
 #include "base/slab.h"
 
 _Static_assert((int)HOST_CELLS_MAX <= (int)DEADLINE_SHARED_CELLS,
@@ -141,7 +142,10 @@ struct leaderships {
     uint32_t told;    /* first of the list of those with is_told: its number plus 1 */
     uint64_t cells[HOST_CELLS_MAX]; /* the deadlines of the host's cells, as published */
     bool is_leaving, has_failed;
-    bool has_endings; /* some tenures may be ending: leaderships_tick() looks at all */
+    uint32_t left;             /* leaving: those below have been asked to stop */
+    bool has_endings;          /* some tenures may be ending: leaderships_tick() looks at them */
+    bool misses_endings;       /* memory ran out: look at all */
+    struct number_set endings; /* numbers of those that may be ending */
 };
 
 /* `number` is below leaderships.count. */

@@ -2,9 +2,22 @@
 #include "agent/serve/limits/number_set.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+static bool make_room(struct number_set *set, uint32_t pages)
+{
+    if (pages <= set->room) return true;
+    uint64_t **grown = realloc(set->pages, pages * sizeof *grown);
+    if (!grown) return false;
+    memset(grown + set->room, 0, (pages - set->room) * sizeof *grown);
+    set->pages = grown;
+    set->room = pages;
+    return true;
+}
 
 bool number_set_add(struct number_set *set, uint32_t number)
 {
+    if (!make_room(set, number / NUMBER_SET_PAGE + 1)) return false;
     uint64_t **page = &set->pages[number / NUMBER_SET_PAGE];
     if (!*page) *page = calloc(NUMBER_SET_PAGE / 64, sizeof **page);
     if (!*page) return false;
@@ -23,13 +36,14 @@ void number_set_remove(struct number_set *set, uint32_t number)
 
 void number_set_clear(struct number_set *set)
 {
-    for (uint32_t i = 0; i < NUMBER_SET_PAGES; i++) free(set->pages[i]);
+    for (uint32_t i = 0; i < set->room; i++) free(set->pages[i]);
+    free(set->pages);
     *set = (struct number_set){0};
 }
 
 uint32_t number_set_next(const struct number_set *set, uint32_t from)
 {
-    for (uint32_t at = from; at < NUMBER_SET_END; at = (at / 64 + 1) * 64) {
+    for (uint32_t at = from, end = set->room * NUMBER_SET_PAGE; at < end; at = (at / 64 + 1) * 64) {
         const uint64_t *page = set->pages[at / NUMBER_SET_PAGE];
         if (!page) {
             at = at / NUMBER_SET_PAGE * NUMBER_SET_PAGE + NUMBER_SET_PAGE - 64;

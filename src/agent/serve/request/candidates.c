@@ -19,8 +19,6 @@ static bool may_campaign(const struct request *r, const char *value)
         request_refuse(r, "not-possible", "this member is a witness or an observer, and never leads");
     else if (r->from->has_ended)
         request_refuse(r, "not-possible", "a candidate must stay connected");
-    else if (r->from->campaigns == SERVE_CAMPAIGNS_MAX)
-        request_refuse(r, "too-many", "a connection is a candidate for at most 131072 groups");
     else
         return request_is_affordable(r, USER_CANDIDACIES, 1) &&
                request_is_affordable(r, USER_VALUE_BYTES, value ? strlen(value) : 0);
@@ -75,6 +73,17 @@ static void apply(struct leadership *o, struct connection *c, const struct candi
 }
 
 /* Answers first: leadership_enter() may send `elected`, which must come after the answer. */
+/* It takes a place at the guardian with its first candidacy: those who only read must not use the places up. */
+static void be_watched(struct connection *c)
+{
+    struct guardian_client *guardian = c->serve->guardian;
+    if (c->work || !guardian) return;
+    c->work = c->line >= 0 ? guardian_client_add(guardian, GUARDIAN_LINE, c->line, -1)
+                           : guardian_client_add(guardian, GUARDIAN_WATCH,
+                                                 c->who.pid ? serve_process_of(c->fd) : -1, c->fd);
+    c->line = -1;
+}
+
 void request_on_campaign(const struct request *r)
 {
     struct candidacy wanted;
@@ -96,7 +105,8 @@ void request_on_campaign(const struct request *r)
     }
     request_agree(r);
     count_candidacy(r->from, wanted.value ? strlen(wanted.value) : 0);
-    guardian_client_stand(r->serve->guardian, serve_work(r->from));
+    be_watched(r->from);
+    guardian_client_stand(r->serve->guardian, r->from->work);
     serve_watch(r->from, wanted.watchdog_ms);
     if (leadership_enter(o, r->from, wanted.priority, wanted.value ? wanted.value : "") != LEADERSHIP_DONE)
         connection_doom(r->from);
@@ -231,7 +241,8 @@ void request_on_work(const struct request *r)
         if (line >= 0) closer_close(line, &c->user->closing);
         return;
     }
-    if (!serve->guardian) { /* nobody outlives us: what is left is to hold it */
+    if (!serve->guardian ||
+        !c->work) { /* nobody outlives us, or nobody is to be told yet: what is left is to hold it */
         if (c->line >= 0) closer_close(c->line, &c->user->closing);
         c->line = line;
         request_agree(r);

@@ -1,6 +1,7 @@
 /* Requests that change nothing: observe, status, members, history and why. */
 #define _POSIX_C_SOURCE 200809L
 #include "agent/serve/request/request.h"
+#include "base/clock.h"
 
 /* Observing does not create a group: who may only observe could create groups up to the limit. */
 static void await(const struct request *r)
@@ -112,6 +113,28 @@ void request_on_status(const struct request *r)
 void request_on_members(const struct request *r)
 {
     request_say(r, serve_members(r->serve));
+}
+
+/* How late this member's leases were renewed in the last hour. */
+void request_on_renewals(const struct request *r)
+{
+    const struct serve *serve = r->serve;
+    uint64_t counts[METRICS_STEPS];
+    if (!serve->metrics) {
+        request_refuse(r, "not-possible", "only an agent renews leases");
+        return;
+    }
+    const uint64_t longest =
+        metrics_renewals_of_hour(&serve->metrics->renewals, host_clock(serve->host), counts);
+    json_t *steps = json_array(), *list = json_array();
+    for (uint32_t i = 0; i < METRICS_STEPS; i++) {
+        if (i + 1 < METRICS_STEPS)
+            json_array_append_new(steps, json_integer((json_int_t)(metrics_step_ns(i) / NS_PER_US)));
+        json_array_append_new(list, json_integer((json_int_t)counts[i]));
+    }
+    request_say(r, json_pack("{sb so sI so so}", "ok", 1, "member",
+                             serve_text(serve->config->members[serve->config->self - 1].name), "longest_us",
+                             (json_int_t)(longest / NS_PER_US), "steps_us", steps, "counts", list));
 }
 
 void request_on_history(const struct request *r)

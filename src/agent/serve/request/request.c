@@ -77,6 +77,7 @@ static const struct operation {
     {"unobserve", request_on_unobserve, false, false},
     {"status", request_on_status, false, false},
     {"members", request_on_members, false, false},
+    {"renewals", request_on_renewals, false, false},
     {"history", request_on_history, true, false},
     {"why", request_on_why, true, false},
     {"forget", request_on_forget, true, true},

@@ -48,6 +48,7 @@ void request_on_observe(const struct request *);
 void request_on_unobserve(const struct request *);
 void request_on_status(const struct request *);
 void request_on_members(const struct request *);
+void request_on_renewals(const struct request *);
 void request_on_history(const struct request *);
 void request_on_why(const struct request *);
 

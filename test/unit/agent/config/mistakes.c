@@ -179,6 +179,8 @@ static void mistakes_about_the_agent(void **state)
     mentions(ALL "observed-per-user = 0\n", ":14: 'observed-per-user' is a whole number from 1 to 1048576");
     mentions(ALL "value-bytes-per-user = 1073741825\n",
              ":14: 'value-bytes-per-user' is a whole number from 1 to");
+    refuses(ALL "group-limit = 1048577\n",
+            ":14: 'group-limit' is a whole number from 1 to 1048576, not '1048577'");
     mentions(ALL "forget-after = soon\n",
              ":14: 'forget-after' is off, or a time of at least 1s, such as 3600s, not 'soon'");
     mentions(ALL "forget-after = 0s\n", "at least 1s");

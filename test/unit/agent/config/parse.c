@@ -18,6 +18,7 @@ static void a_small_file_takes_the_defaults(void **state)
     assert_int_equal(config.candidacies_per_user, 16384);
     assert_int_equal(config.observed_per_user, 16384);
     assert_int_equal(config.value_bytes_per_user, 1 << 20);
+    assert_int_equal(config.group_limit, 131072);
     assert_int_equal(config.drift, 10000);
     assert_int_equal(config.transmit_max, 10000000);
     assert_int_equal(config.log, CONFIG_LOG_WORDS);
@@ -35,7 +36,7 @@ static void everything_can_be_said(void **state)
         "[member c]\nid=30\naddress = [::1]:7403\nrole = observer\n"
         "[member a]\nid = 10\naddress = 127.0.0.1:7401\nrole = voter\n"
         "[member b]\nid = 20\naddress : 127.0.0.2:7401\nrole = witness\n"
-        "[agent]\nself = b\nsocket = run/x.sock\nsocket-mode = 0600\nsocket-group = root\nsocket-per-user = 64\ncandidacies-per-user = 7\nobserved-per-user = 8\nvalue-bytes-per-user = 9\nstate = /x/y\n"
+        "[agent]\nself = b\nsocket = run/x.sock\nsocket-mode = 0600\nsocket-group = root\nsocket-per-user = 64\ncandidacies-per-user = 7\nobserved-per-user = 8\nvalue-bytes-per-user = 9\ngroup-limit = 10\nstate = /x/y\n"
         "log = json\nverbose = on\nguardian = off\nseccomp = off\n"
         "[group billing]\nlease = 2s\nbeat = 0.2s\npreempt = on\nallow = user:root, uid:1000,group:root , gid:7\n"
         "[group web/*]\nalgorithm = quorum\nlease = 3s\n[group *]\nlease = 4s\n");
@@ -59,6 +60,7 @@ static void everything_can_be_said(void **state)
     assert_int_equal(config.candidacies_per_user, 7);
     assert_int_equal(config.observed_per_user, 8);
     assert_int_equal(config.value_bytes_per_user, 9);
+    assert_int_equal(config.group_limit, 10);
     assert_true(config.has_socket_group);
     assert_int_equal(config.socket_group, 0);
     assert_int_equal(config.log, CONFIG_LOG_JSON);

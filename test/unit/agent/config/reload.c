@@ -61,14 +61,16 @@ static void keeps_the_settings_of_a_section_and_says_so(void **state)
 
 static void keeps_what_was_opened_at_the_start(void **state)
 {
-    merges(ALL,
-           ALL
-           "socket = /other\nstate = /else\nhttp = 99\nguardian = off\nrecorder = 64KiB\nsocket-mode = 0600\n",
-           "[agent] socket: /run/elector/agent.sock, /other\n"
-           "[agent] state: /var/lib/elector/elector.state, /else\n"
-           "[agent] http: 127.0.0.1:7480, 127.0.0.1:99\n"
-           "[agent] recorder: 4194304, 65536\n"
-           "[agent] socket-mode: 0660, 0600\n");
+    merges(
+        ALL,
+        ALL
+        "socket = /other\nstate = /else\nhttp = 99\nguardian = off\nrecorder = 64KiB\ngroup-limit = 7\nsocket-mode = 0600\n",
+        "[agent] socket: /run/elector/agent.sock, /other\n"
+        "[agent] state: /var/lib/elector/elector.state, /else\n"
+        "[agent] http: 127.0.0.1:7480, 127.0.0.1:99\n"
+        "[agent] recorder: 4194304, 65536\n"
+        "[agent] group-limit: 131072, 7\n"
+        "[agent] socket-mode: 0660, 0600\n");
     assert_string_equal(config.socket, "/run/elector/agent.sock");
     assert_false(config.guardian); /* which may be changed at any time */
 }

@@ -1,6 +1,7 @@
 /* The lock that tells a guardian of its agent's death, and nothing else does: the channel stays open, and the pidfd that the
  * guardian has is that of a process that lives. */
 #define _GNU_SOURCE
+#include "lib/give_up.h"
 #include "lib/host/guardian_process.h"
 
 #include <pthread.h>
@@ -113,9 +114,8 @@ static void start_guarding(void)
 /* True: it ends by itself. */
 static bool guardian_ends(void)
 {
-    const char *wanted = getenv("ELECTOR_GIVE_UP_S");
     struct pollfd polled = {.fd = (int)syscall(SYS_pidfd_open, guardian, 0), .events = POLLIN};
-    const int ended = poll(&polled, 1, wanted ? 1000 * (int)strtol(wanted, NULL, 10) : 60000);
+    const int ended = poll(&polled, 1, give_up_ms());
     close(polled.fd);
     return ended == 1;
 }

@@ -8,19 +8,19 @@ static void a_client_is_watched_from_when_it_stands(void **state)
 {
     was_told(BEGUN);
     const int fd = join(), other = join();
-    nothing_since(BEGUN);
+    nothing_since(BEGUN); /* which takes the first place */
     lead(fd, "g");
     say(other, "{\"op\":\"campaign\",\"group\":\"g\"}");
-    was_told("watch 2; connection 2; watch 3; connection 3; ");
-    assert_true(leads(2) && !leads(3));
+    was_told("watch 3; connection 3; watch 4; connection 4; ");
+    assert_true(leads(3) && !leads(4));
     hang_up(fd);
     await(other);
-    assert_true(!leads(2) && leads(3));       /* the other is next, */
-    nothing_since("watch 3; connection 3; "); /* and waits for no guardian */
+    assert_true(!leads(3) && leads(4));       /* the other is next, */
+    nothing_since("watch 4; connection 4; "); /* and waits for no guardian */
     pass(1100);
-    was_told("unwatch 2; ");
+    was_told("unwatch 3; ");
     lead(join(), "h");
-    was_told("unwatch 2; watch 2; connection 2; ");
+    was_told("unwatch 3; watch 3; connection 3; ");
 }
 
 static struct {
@@ -149,7 +149,7 @@ static void a_line_may_come_before_the_leadership(void **state)
     const int fd = join(), line = lay_line(fd);
     was_told(BEGUN);
     lead(fd, "g");
-    was_told(BEGUN "line 3; ");
+    was_told(BEGUN "line 2; ");
     close(line);
 }
 
@@ -170,15 +170,24 @@ static void nothing_but_a_line_is_taken(void **state)
     close(nothing);
 }
 
-static void whom_the_kernel_does_not_know_is_not_watched_but_remembered(void **state)
+/* Its process is in another space of process numbers. */
+static int join_unknown(void)
 {
     const int fd = join_as(0, 0);
+    for (uint32_t i = 0; i < SERVE_CONNECTIONS_MAX; i++)
+        if (t.serve->connections[i]) t.serve->connections[i]->who.pid = 0;
+    return fd;
+}
+
+static void whom_the_kernel_does_not_know_is_not_watched_but_remembered(void **state)
+{
+    const int fd = join_unknown();
     lead(fd, "g");
     was_told(BEGUN "blind 1; ");
     assert_true(leads(CLIENT_BLIND));
     hang_up(fd);
     assert_false(leads(CLIENT_BLIND));
-    lead(join_as(0, 0), "h");
+    lead(join_unknown(), "h");
     assert_true(leads(CLIENT_BLIND));
     nothing_since("blind 1; ");
 }

@@ -1,5 +1,6 @@
 /* What a guardian may say of some work, and what the next guardian is told. */
 #define _GNU_SOURCE
+#include "lib/give_up.h"
 #include "lib/host/guardian_client.h"
 
 /* ---- What it may say of some ---- */
@@ -11,6 +12,7 @@ static void was_told_of(uint32_t work, const json_int_t *terms, size_t count)
     for (size_t i = 0; i < count; i++)
         size += snprintf(words + size, sizeof words - (size_t)size, " %lld", (long long)terms[i]);
     snprintf(words + size, sizeof words - (size_t)size, "; ");
+    pass(5);
     was_told(words);
 }
 
@@ -21,16 +23,27 @@ static void a_work_is_released_as_it_is_held(void **state)
     terms[0] = lead(fd, "g");
     was_told_of(2, terms, 1);
     terms[1] = lead(fd, "h");
+    char words[48];
+    snprintf(words, sizeof words, "release 2 to 2: %lld; ", (long long)terms[0]);
+    nothing_since(words); /* no election waits for it */
     was_told_of(2, terms, 2);
     say(fd, "{\"op\":\"resign\",\"group\":\"g\"}");
     was_told_of(2, terms + 1, 1);
     const json_int_t later = lead(join(), "g"); /* another's: each has its own */
-    was_told_of(3, &later, 1);
+    was_told_of(4, &later, 1);
     assert_true(later > terms[0]);
     say(fd, "{\"op\":\"resign\",\"group\":\"h\"}");
     await(fd);
     nothing_since("; "); /* what holds nothing needs no other */
     assert_null(strstr(told, ":;"));
+}
+
+/* Readers could use up the places of those who lead. */
+static void those_who_only_read_take_no_place(void **state)
+{
+    for (int i = 0; i < 5; i++) expect_part(join(), "{\"op\":\"observe\"}", "true");
+    const json_int_t term = lead(join(), "g");
+    was_told_of(2, &term, 1);
 }
 
 static void another_guardian_has_them_too(void **state)
@@ -67,6 +80,38 @@ static void of_many_some_are_released(void **state)
     nothing_since(words);
 }
 
+static uint32_t count_releases(void)
+{
+    uint32_t count = 0;
+    read_log();
+    for (const char *at = told; (at = strstr(at, "release ")); at++) count++;
+    return count;
+}
+
+static void await_releases(uint32_t wanted)
+{
+    for (int i = 0; count_releases() < wanted && i < give_up_ms(); i++) usleep(1000);
+    assert_int_equal(count_releases(), wanted);
+}
+
+/* No turn of the loop seals them all. */
+static void of_many_clients_they_are_sealed_in_portions(void **state)
+{
+    enum { CLIENTS = 90, AT_ONCE = 64 };
+    char name[16];
+    was_told(BEGUN);
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        snprintf(name, sizeof name, "g%u", i);
+        (void)lead(join(), name);
+    }
+    (void)guardian_client_tick(obituary);
+    await_releases(AT_ONCE);
+    usleep(20000);
+    await_releases(AT_ONCE);
+    (void)guardian_client_tick(obituary);
+    await_releases(CLIENTS);
+}
+
 /* ---- The guardian's own life ---- */
 
 static pid_t guardian_pid(void)
@@ -81,7 +126,7 @@ static void another_is_told_of_all(void **state)
     const int fd = join(), line = lay_line(fd);
     lead(fd, "g");
     say(join(), "{\"op\":\"campaign\",\"group\":\"g\"}");
-    was_told(BEGUN "watch 2; connection 2; line 3; ");
+    was_told(BEGUN "line 2; watch 3; connection 3; ");
     assert_int_equal(kill(guardian_pid(), SIGKILL), 0);
     for (int i = 0; i < 600 && strchr(told, ':') == strrchr(told, ':'); i++) {
         pass(100); /* it is waited a little, lest one that cannot live be started for ever */
@@ -90,8 +135,8 @@ static void another_is_told_of_all(void **state)
         read_log();
     }
     assert_ptr_not_equal(strchr(told, ':'), strrchr(told, ':'));
-    was_told(BEGUN "watch 2; connection 2; line 3; ");
-    assert_true(!leads(2) && leads(3));
+    was_told(BEGUN "line 2; watch 3; connection 3; ");
+    assert_true(leads(2) && !leads(3));
     assert_true(holds_the_lock());
     close(line);
 }
@@ -111,8 +156,14 @@ int main(int argc, char **argv)
 {
     if (argc > 1) return strcmp(argv[1], "guardian") == 0 ? write_all_down() : 2;
     const struct CMUnitTest tests[] = {
-        BESIDE_A_PEER(a_work_is_released_as_it_is_held), BESIDE_A_PEER(another_guardian_has_them_too),
-        BESIDE_A_PEER(of_many_some_are_released),        GUARDED(another_is_told_of_all),
+        BESIDE_A_PEER(a_work_is_released_as_it_is_held),
+        BESIDE_A_PEER(another_guardian_has_them_too),
+        BESIDE_A_PEER(those_who_only_read_take_no_place),
+        BESIDE_A_PEER(another_guardian_has_them_too),
+        BESIDE_A_PEER(of_many_clients_they_are_sealed_in_portions),
+        BESIDE_A_PEER(another_guardian_has_them_too),
+        BESIDE_A_PEER(of_many_some_are_released),
+        GUARDED(another_is_told_of_all),
         GUARDED(it_goes_when_it_is_not_wanted_any_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

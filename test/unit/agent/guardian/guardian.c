@@ -1,6 +1,7 @@
 /* The guardian without an agent: what it is told by messages, and what it says then. */
 #define _GNU_SOURCE
 #include "lib/host/guardian.h"
+#include "lib/lingering.h"
 
 /* ---- What it may say, and when ---- */
 
@@ -62,6 +63,36 @@ static void work_is_asked_to_end_and_believed_when_it_says_so(void **state)
     say(line, GUARDIAN_LINE_OVER);
     assert_true(guardian_end_all(&g));
     close(line);
+}
+
+/* The kernel closes what a client has left in its line together with the last end of it. */
+static void what_a_client_left_in_its_line_holds_nothing_up(void **state)
+{
+    const uint64_t since = seconds();
+    const int line = lay_line(1);
+    pass_on(line, "for the guardian", (int[]){make_lingering()}, 1);
+    close(line);
+    hear(GUARDIAN_UNWATCH, 1, -1);
+    assert_true(guardian_end_all(&g));
+    assert_true(seconds() - since < LINGER_S / 2);
+    end_lingering();
+}
+
+static void nor_what_it_left_in_its_connection(void **state)
+{
+    const uint64_t since = seconds();
+    int ends[2], pidfd;
+    const pid_t pid = sleeper(&pidfd);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    hear(GUARDIAN_WATCH, 1, pidfd);
+    hear(GUARDIAN_CONNECTION, 1, ends[0]);
+    pass_on(ends[1], "half a line", (int[]){make_lingering()}, 1);
+    close(ends[1]);
+    hear(GUARDIAN_UNWATCH, 1, -1);
+    assert_true(guardian_end_all(&g));
+    assert_true(seconds() - since < LINGER_S / 2);
+    end_lingering();
+    put_down(pid);
 }
 
 static void a_line_that_breaks_proves_nothing(void **state)
@@ -286,6 +317,8 @@ int main(void)
         IN_BENCH(a_process_that_ends_meanwhile_is_enough),
         IN_BENCH(all_must_be_over_not_one),
         IN_BENCH(work_is_asked_to_end_and_believed_when_it_says_so),
+        IN_BENCH(what_a_client_left_in_its_line_holds_nothing_up),
+        IN_BENCH(nor_what_it_left_in_its_connection),
         IN_BENCH(a_line_that_breaks_proves_nothing),
         IN_BENCH(another_word_proves_nothing),
         IN_BENCH(a_word_before_the_line_breaks_counts),

@@ -176,6 +176,46 @@ static void a_median_needs_several_and_one_late_does_not_move_it(void **state)
     assert_int_equal(metrics_median_ns(&trips, 8), metrics_bounds_ns[METRICS_BOUNDS - 1]);
 }
 
+static void late_renewals_are_those_of_the_last_hour(void **state)
+{
+    struct metrics_renewals *r = &metrics.renewals;
+    const uint64_t first = 1000 * MINUTE;
+    uint64_t counts[METRICS_STEPS];
+    assert_int_equal(metrics_renewals_of_hour(r, first, counts), 0);
+    metrics_renewed(r, first, 0);
+    metrics_renewed(r, first, 250000);
+    metrics_renewed(r, first + 1, 250001);
+    metrics_renewed(r, first + 30 * MINUTE, 700000);
+    metrics_renewed(r, first + 59 * MINUTE, 1000 * MINUTE);
+    assert_int_equal(metrics_renewals_of_hour(r, first + 59 * MINUTE, counts), 1000 * MINUTE);
+    assert_int_equal(counts[0], 2);
+    assert_int_equal(counts[1], 1);
+    assert_int_equal(counts[3], 1);
+    assert_int_equal(counts[METRICS_STEPS - 1], 1);
+    (void)metrics_renewals_of_hour(r, first + 60 * MINUTE, counts); /* although nothing came since */
+    assert_int_equal(counts[0], 0);
+    assert_int_equal(counts[3], 1);
+    metrics_renewed(r, first + 60 * MINUTE, 5); /* takes the place of the first */
+    (void)metrics_renewals_of_hour(r, first + 60 * MINUTE, counts);
+    assert_int_equal(counts[0], 1);
+    assert_int_equal(counts[1], 0);
+    metrics_renewed(r, first + 5000 * MINUTE, 300000);
+    assert_int_equal(metrics_renewals_of_hour(r, first + 5000 * MINUTE, counts), 300000);
+    assert_int_equal(counts[0] + counts[3] + counts[METRICS_STEPS - 1], 0);
+    assert_int_equal(counts[1], 1);
+}
+
+static void steps_rise_without_a_gap(void **state)
+{
+    assert_int_equal(metrics_step_ns(0), 250000);
+    for (uint32_t i = 0; i + 2 < METRICS_STEPS; i++) {
+        assert_true(metrics_step_ns(i + 1) > metrics_step_ns(i));
+        assert_true(metrics_step_ns(i + 1) <= metrics_step_ns(i) / 2 * 3);
+    }
+    assert_true(metrics_step_ns(METRICS_STEPS - 2) > UINT64_C(4000000000));
+    assert_true(metrics_step_ns(METRICS_STEPS - 1) == UINT64_MAX);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 
 int main(void)
@@ -188,6 +228,8 @@ int main(void)
         TEST(what_is_late_is_counted_and_what_is_not_too),
         TEST(the_longest_lateness_is_of_the_last_hour),
         TEST(a_median_needs_several_and_one_late_does_not_move_it),
+        TEST(late_renewals_are_those_of_the_last_hour),
+        TEST(steps_rise_without_a_gap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

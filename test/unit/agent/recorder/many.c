@@ -83,7 +83,7 @@ static void stop_a_keeper(struct recorder *recorder)
 static void the_last_half_of_many_ends_as_it_did(void **state)
 {
     unsigned added = 0;
-    open_with_many(MIB / 4, 4000); /* far from the numbers at which a state that is a page larger needs one half less */
+    open_with_many(MIB / 4, 4000); /* a state that is a page larger needs as many halves */
     const uint64_t begun = now, generation = members[1].recorder->generation;
     on_step = settle;
     for (unsigned step = 0; step < 60; step++) {

@@ -46,10 +46,10 @@ static void the_place_of_a_forgotten_group_goes_to_another(void **state)
 /* A hundred jobs in an hour of `forget-after`, and places for ten: none is refused. */
 static void names_do_not_run_out_within_forget_after(void **state)
 {
-    enum { PLACES = 10, JOBS = 100 };
+    enum { PLACES = 10, MANY = PLACES - PLACES / 8, JOBS = 100 };
     char name[16], request[80];
     t.config.forget_after = 3600 * (el_duration)1000 * MS;
-    t.serve->groups_many = PLACES / 2;
+    t.config.group_limit = PLACES;
     const int fd = join();
     const struct leaderships *all = &t.serve->leaderships;
     (void)lead(fd, "kept");
@@ -62,8 +62,7 @@ static void names_do_not_run_out_within_forget_after(void **state)
         serve_forget_some(t.serve, host_clock(t.host)); /* the agent calls it when it has asked to be called */
         while (try_hear(fd)) {}
         assert_true(leaderships_used(all) <= PLACES);
-        assert_true(job + 1 < PLACES / 2 ||
-                    leaderships_used(all) >= PLACES / 2 - 1); /* and none is dropped before */
+        assert_true(job + 1 < MANY || leaderships_used(all) >= MANY - 1); /* and none is dropped before */
     }
     assert_non_null(serve_find_leadership(t.serve, "kept")); /* it is led */
 }
@@ -130,6 +129,49 @@ static void a_client_of_many_candidacies_parts_in_portions(void **state)
     (void)lead(again, "g0"); /* and its user has paid back what it had taken */
 }
 
+static uint32_t count_candidacies(void)
+{
+    const struct leaderships *all = &t.serve->leaderships;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < all->count; i++) count += leadership_at(all, i)->candidate_count;
+    return count;
+}
+
+/* A process dies and leaves many connections, which were only watched for their end: no turn of the loop parts with all of them. */
+static void many_clients_that_go_at_once_part_in_portions(void **state)
+{
+    enum { CLIENTS = 40, EACH = 100 };
+    char request[80];
+    int fds[CLIENTS];
+    for (int c = 0; c < CLIENTS; c++) {
+        fds[c] = join();
+        for (int i = 0; i < EACH; i++) {
+            snprintf(request, sizeof request, "{\"op\":\"campaign\",\"group\":\"g%d\"}", c * EACH + i);
+            say(fds[c], request);
+        }
+        for (int answers = 0; answers < EACH;) answers += strstr(hear(fds[c]), "\"ok\":true") != NULL;
+    }
+    pass(200);
+    for (int c = 0; c < CLIENTS; c++)
+        while (try_hear(fds[c])) {}
+    assert_int_equal(count_candidacies(), CLIENTS * EACH);
+    struct user *user = t.serve->connections[0]->user;
+    atomic_store(&user->closing, SERVE_CLOSING_MAX); /* as if it had passed descriptors that linger */
+    for (int c = 0; c < CLIENTS; c++) say(fds[c], "{}");
+    pass(50);
+    for (int c = 0; c < CLIENTS; c++) (void)shutdown(fds[c], SHUT_RDWR);
+    uv_run(&t.loop, UV_RUN_NOWAIT);
+    const uint32_t left = count_candidacies();
+    assert_true(left < CLIENTS * EACH); /* the first in the same turn */
+    assert_true(left > CLIENTS * EACH / 4);
+    atomic_store(&user->closing, 0);
+    const int other = join();
+    (void)lead(other, "h");
+    pass(200);
+    assert_int_equal(count_candidacies(), 1);
+    assert_int_equal(t.serve->connection_count, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
@@ -138,6 +180,7 @@ int main(void)
         TEST(names_do_not_run_out_within_forget_after),
         TEST(tells_no_more_what_is_no_longer_observed),
         TEST(a_client_of_many_candidacies_parts_in_portions),
+        TEST(many_clients_that_go_at_once_part_in_portions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

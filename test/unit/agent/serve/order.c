@@ -40,6 +40,64 @@ static void peers_hear_of_it_before_who_resigned(void **state)
     assert_true(was_silent);
 }
 
+static bool was_noted;
+
+/* Whether history and clients know by then that nobody leads here any more. */
+static void look_whether_noted(void)
+{
+    was_noted = serve_find_leadership(t.serve, "g")->seen_leader != t.config.self;
+    t.on_post = NULL;
+}
+
+static void peers_hear_of_it_before_it_is_noted(void **state)
+{
+    int fd = join();
+    lead(fd, "g");
+    pass(1000);
+    was_noted = true;
+    t.on_post = look_whether_noted;
+    say(fd, "{\"op\":\"resign\",\"group\":\"g\"}");
+    assert_false(was_noted);
+    fd = join();
+    lead(fd, "g");
+    pass(1000);
+    was_noted = true;
+    t.on_post = look_whether_noted;
+    shutdown(fd, SHUT_RDWR);
+    uv_run(&t.loop, UV_RUN_NOWAIT);
+    assert_false(was_noted);
+}
+
+static unsigned told;
+
+static void count(void *context, enum serve_step what, const char *group, const struct history_entry *entry)
+{
+    assert_int_equal(what, SERVE_LEADER_CHANGED);
+    assert_string_equal(group, "g");
+    assert_int_equal(entry->who, t.config.self);
+    told++;
+}
+
+static void the_log_is_told_later(void **state)
+{
+    struct history *history = history_new(&t.config, t.now);
+    serve_set_history(t.serve, history);
+    serve_set_listener(t.serve, count, NULL);
+    told = 0;
+    lead(join(), "g");
+    assert_int_equal(told, 0);
+    const uint64_t next = serve_tell(t.serve, t.now);
+    assert_int_equal(told, 0);
+    assert_in_range(next, t.now, t.now + 5 * MS);
+    assert_true(serve_tell(t.serve, next) == UINT64_MAX);
+    assert_int_equal(told, 1);
+    assert_true(serve_tell(t.serve, next + MS) == UINT64_MAX);
+    assert_int_equal(told, 1);
+    serve_set_listener(t.serve, NULL, NULL);
+    serve_set_history(t.serve, NULL);
+    history_free(history);
+}
+
 /* What is asked in one breath leaves in one datagram. */
 static void many_requests_are_one_word_to_peers(void **state)
 {
@@ -75,6 +133,8 @@ int main(void)
 #define OBSERVED(name) cmocka_unit_test_setup_teardown(name, begin_observed, finish)
     const struct CMUnitTest tests[] = {
         OBSERVED(peers_hear_of_it_before_who_resigned),
+        OBSERVED(peers_hear_of_it_before_it_is_noted),
+        OBSERVED(the_log_is_told_later),
         OBSERVED(many_requests_are_one_word_to_peers),
         OBSERVED(who_dies_is_released_before_its_connection_is_closed),
     };

@@ -500,6 +500,29 @@ static void says_lost_when_the_disk_fails(void **state)
     expect_part(fd, "{\"op\":\"campaign\",\"group\":\"h\"}", "no space");
 }
 
+/* A lease that is renewed a beat after the last time is not late; what the network and the loop add is. */
+static void renewals_are_counted_by_how_late_they_are(void **state)
+{
+    static struct metrics metrics;
+    const int fd = join();
+    memset(&metrics, 0, sizeof metrics);
+    expect_part(fd, "{\"op\":\"renewals\"}", "\"error\":\"not-possible\"");
+    serve_set_metrics(t.serve, &metrics);
+    expect_part(fd, "{\"op\":\"renewals\"}", "\"longest_us\":0,");
+    lead(fd, "g");
+    uint64_t *shown = &t.serve->leaderships.cells[host_cell(serve_find_leadership(t.serve, "g")->group)];
+    *shown = t.now + 800 * MS; /* answered 150 ms ago, with the times of lan: the next is due now */
+    serve_renewed(t.serve, 0);
+    *shown = t.now + 740 * MS;
+    serve_renewed(t.serve, 0);
+    uint64_t counts[METRICS_STEPS], sum = 0;
+    assert_int_equal(metrics_renewals_of_hour(&metrics.renewals, t.now, counts), 60 * MS);
+    for (uint32_t i = 0; i < METRICS_STEPS; i++) sum += counts[i];
+    assert_int_equal(sum, 2);
+    assert_int_equal(counts[0], 1);
+    serve_set_metrics(t.serve, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -525,6 +548,7 @@ int main(void)
         TEST(never_leads_as_a_witness),
         TEST(hands_over_before_it_leaves),
         TEST(says_lost_when_the_disk_fails),
+        TEST(renewals_are_counted_by_how_late_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -359,7 +359,7 @@ static void mistakes_are_told(void **state)
                                         "{1..999999999}"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         if (expand(wrong[i])[0] != '!') fail_msg("'%s' is accepted as %s", wrong[i], expand(wrong[i]));
-    char longer[200];
+    char longer[ELECTOR_GROUP_MAX + 2]; /* one more than a name may have */
     memset(longer, 'a', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
     assert_int_equal(expand(longer)[0], '!');

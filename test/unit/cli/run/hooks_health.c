@@ -16,11 +16,10 @@
 
 #include "cli/run/run.h"
 
+#include "lib/give_up.h"
 #include "lib/scratch.h"
 
 #define SECOND UINT64_C(1000000000)
-
-enum { LIMIT_MS = 20000 };
 
 static char folder[64], script[96], notes[96];
 
@@ -63,7 +62,7 @@ static void run_all(struct bench *b)
         run_poll_hooks(&b->run);
         run_read_keeper(&b->run);
         poll(NULL, 0, 1);
-        if (ms > LIMIT_MS) fail_msg("a hook does not end");
+        if (ms > give_up_ms()) fail_msg("a hook does not end");
     }
 }
 
@@ -202,7 +201,7 @@ static void check(struct bench *b, const char *command)
         b->runner.check_ns = UINT64_MAX; /* no other begins */
         run_poll_health(&b->runner);
         poll(NULL, 0, 1);
-        if (ms > LIMIT_MS) fail_msg("a check does not end");
+        if (ms > give_up_ms()) fail_msg("a check does not end");
     }
 }
 

@@ -3,7 +3,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <setjmp.h>
 
@@ -42,6 +45,27 @@ static void keeps_what_it_has_read(void **state)
     assert_true(nodes.all[0].is_read);
     assert_int_equal(nodes.all[0].czxid, 7);
     nodes_free(&nodes);
+}
+
+/* Whoever may create nodes there can create many. Two looks at all pairs of them would take seconds. */
+static void many_nodes_are_taken_at_once(void **state)
+{
+    enum { MANY = 30000, ROOM = 32 };
+    char *text = malloc((size_t)MANY * ROOM), **names = malloc(MANY * sizeof *names);
+    struct nodes nodes = {0};
+    for (int i = 0; i < MANY; i++) {
+        names[i] = text + (size_t)i * ROOM;
+        snprintf(names[i], ROOM, "x__lock__%010d", (i * 7919) % MANY); /* in another order */
+    }
+    const clock_t began = clock();
+    assert_int_equal(take(&nodes, (const char *const *)names, MANY), NODES_FINE);
+    node_read(&nodes.all[MANY - 1], layout_named("kazoo"), "it", 2, 7);
+    assert_int_equal(take(&nodes, (const char *const *)names, MANY), NODES_FINE);
+    assert_true((clock() - began) / CLOCKS_PER_SEC < 1);
+    assert_true(nodes.all[MANY - 1].is_read);
+    nodes_free(&nodes);
+    free(names);
+    free(text);
 }
 
 static void refuses_and_keeps_the_old_ones(void **state)
@@ -101,6 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_by_sequence_and_not_by_name),
         cmocka_unit_test(keeps_what_it_has_read),
+        cmocka_unit_test(many_nodes_are_taken_at_once),
         cmocka_unit_test(refuses_and_keeps_the_old_ones),
         cmocka_unit_test(reads_name_and_value_of_ours_alone),
         cmocka_unit_test(makes_hostile_bytes_harmless),

@@ -119,7 +119,7 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
          "--expect messages Vote 3: expected [KIND] N with a kind of message of bully"},
         {"bully; nodes 3; expect violation x",
          "--expect violation x: a violation is two-leaders, same-term, two-decisions, disagreement, no-leader, dead-leader, "
-         "not-best, demoted, token-fell or endless"},
+         "not-best, demoted, token-fell, out-of-turn or endless"},
         {"bully; nodes 3; expect failed-hops x", "--expect failed-hops x: expected a whole number below 2^53"},
         {"bully; nodes 3; expect turnaround x", "--expect turnaround x: " A_TIME},
         {"bully; nodes 3; expect term x", "--expect term x: expected a whole number below 2^53"},

@@ -161,15 +161,16 @@ static void the_others_are_found_in_any_order(void **state)
     close_world();
 }
 
-/* Names made up for each job: more than there are places, and the memory of all is that of a few. */
+/* Names made up for each job: more than there may be at a time, and the memory of all is that of a few. */
 static void names_do_not_run_out(void **state)
 {
-    enum { LOT = 1000, LOTS = SESSION_GROUPS_MAX / LOT + 2 };
+    enum { LOT = 1000, LOTS = 10 };
     char name[16], text[TEXT];
     struct host_group *group;
     open_world(1);
     pass(3000);
     struct host *host = world.hosts[1].host;
+    world.hosts[1].config.group_limit = LOT;
     for (unsigned lot = 0; lot < LOTS; lot++) {
         for (unsigned i = 0; i < LOT; i++) {
             snprintf(name, sizeof name, "job-%u", lot * LOT + i);
@@ -177,6 +178,8 @@ static void names_do_not_run_out(void **state)
             assert_non_null(group);
             host_stand(group, true, 0);
         }
+        assert_null(host_find(host, "one-more", text, sizeof text));
+        assert_non_null(strstr(text, "there are 1000 groups here, the most that may be (`group-limit` in"));
         pass(200);
         for (group = host_next(host, NULL); group; group = host_next(host, group)) {
             assert_int_equal(host_view_of(group).role, EL_LEADER);
