@@ -15,7 +15,7 @@ static const struct cli_verb verbs[] = {
     {"history", "print past leaders of a group, and how each began and ended", cli_history},
     {"why", "explain the last change of leader: events, times, votes", cli_why},
     {"transfer", "ask a group's leader to hand over to a chosen member", cli_transfer},
-    {"resign", "ask the leader of a group at this agent to give up", cli_resign},
+    {"resign", "ask the leader of a group to give up, on whichever host", cli_resign},
     {"forget", "no longer list a group that nobody uses", cli_forget},
     {NULL, "To run a cluster", NULL},
     {"init", "write the files of a new cluster: configuration, keys, state", cli_init},

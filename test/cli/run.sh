@@ -923,7 +923,7 @@ assert all({"verdict", "what", "text"} == set(c) for c in found["checks"])' "$ou
     tokens=$("$ELECTOR" replay --output jsonl --group g "$dir/$long/elector.state.flight" 2>&1 >/dev/null | tail -n 1)
     verify "tokens of a group that was forgotten" "$tokens" grep -q 'tokens rise' <<<"$tokens"
     local file=$dir/$long/elector.state.flight
-    accepts "replay of a group" 0 'terms of office' replay --group g "$file"
+    accepts "replay of a group" 0 'terms? of office' replay --group g "$file"
     refuses "replay of a strange group" 2 "no recording has a group 'nosuch'; there is 'g'" replay --group nosuch "$file"
     refuses "status of a lock" 2 'which group\? file:.* has no list' status --url "file:$dir/lock"
     refuses "run of a bad name" 2 "'bad name' is not a valid group name" run 'bad name' -- true

@@ -115,7 +115,7 @@ export const failures = {
     const told = [`"what":"viewed","node":${number},"leader":${number},"role":"leader"`, '"what":"crashed"'];
     const text = await until(() => { // the file of an agent that runs is up to a second behind
       const { status, stdout, stderr } = cluster.replay('work', 'page');
-      return status === 0 && / terms of office: one leader to a token/.test(stderr) && told.every((line) => stdout.includes(line)) && stdout;
+      return status === 0 && / terms? of office: one leader to a token/.test(stderr) && told.every((line) => stdout.includes(line)) && stdout;
     }, 'recordings of the change');
     writeFileSync(file, text);
     const opened = await browser.openFile(file);

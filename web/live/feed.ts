@@ -2,6 +2,7 @@
 import { ask, type Change, type Overview } from './api';
 
 const EVERY_MS = 2000;
+const CHANGES_A_FRAME = 500;
 const BACK_OFF_MS = [1000, 2000, 4000, 8000, 15000, 30000];
 
 export type Link = 'new' | 'live' | 'polling' | 'gone';
@@ -25,6 +26,7 @@ export class Feed {
   private events: EventSource | null = null;
   private timer = 0;
   private isAsking = false;
+  private waiting: string[] = []; // events that came since the last frame
 
   constructor(private readonly heard: Heard) {
     document.addEventListener('visibilitychange', () => this.onVisibility());
@@ -87,7 +89,9 @@ export class Feed {
       if (this.link === 'polling') this.set('live');
       this.heard.caughtUp();
     };
-    events.onmessage = (event) => this.heard.change(JSON.parse(event.data as string) as Change);
+    events.onmessage = (event) => {
+      if (this.waiting.push(event.data as string) === 1) requestAnimationFrame(() => this.tell());
+    };
     events.onerror = () => {
       if (this.events !== events) return;
       this.closeEvents();
@@ -96,6 +100,13 @@ export class Feed {
       if (this.link === 'live') this.set('polling');
       void this.poll(); // is it the agent, or only a place among the readers?
     };
+  }
+
+  /** Once a frame. 100,000 groups may change at once: then the latest changes are told, and the rest is asked for. */
+  private tell(): void {
+    const all = this.waiting.splice(0);
+    for (const data of all.slice(-CHANGES_A_FRAME)) this.heard.change(JSON.parse(data) as Change);
+    if (all.length > CHANGES_A_FRAME) this.heard.caughtUp();
   }
 
   private closeEvents(): void {

@@ -28,7 +28,7 @@ function fillMember(element: HTMLTableRowElement, member: Member, overview: Over
   const isSelf = member.name === overview.member;
   const trip = member.round_trip_us;
   fillRow(element, [plain(member.name), plain(member.role), plain(member.version ?? 'not told'), heard(member, isSelf),
-    isSelf ? '–' : trip === null || trip === undefined ? 'not measured' : span(trip), plain(member.address)]);
+    isSelf ? '–' : trip === null || trip === undefined ? 'not measured' : `< ${span(trip)}`, plain(member.address)]);
   mark(element, 'sound', isSelf ? 'self' : member.reachable === null ? 'unknown' : sound(member));
 }
 

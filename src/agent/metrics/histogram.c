@@ -57,6 +57,16 @@ uint64_t metrics_longest_lateness_ns(const struct metrics_lateness *lateness, ui
     return longest;
 }
 
+uint64_t metrics_median_ns(const struct metrics_histogram *histogram, uint64_t least)
+{
+    uint64_t count = 0, below = 0;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i <= METRICS_BOUNDS; i++) count += histogram->counts[i];
+    if (count == 0 || count < least) return 0;
+    for (; at < METRICS_BOUNDS - 1 && (below += histogram->counts[at]) * 2 < count; at++) {}
+    return metrics_bounds_ns[at];
+}
+
 /* ---- Renewals ---- */
 
 uint64_t metrics_step_ns(uint32_t step)

@@ -86,6 +86,8 @@ struct metrics_gauges {
 };
 
 void metrics_observe(struct metrics_histogram *, uint64_t ns);
+/* The bound below which half of what was observed is, or the last bound. 0: fewer than `least` were observed. */
+uint64_t metrics_median_ns(const struct metrics_histogram *, uint64_t least);
 /* A turn ends now: call it in the loop's thread before each wait. `waited`: how long the loop has waited since it began. */
 void metrics_turn(struct metrics *, uint64_t now_ns, uint64_t waited_ns);
 /* The loop went on at `now`, and had asked to at `asked`. Neither allocates nor waits. */

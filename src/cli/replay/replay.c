@@ -124,13 +124,14 @@ static int write_report(FILE *out, const struct recordings_story *story)
          i++)
         write_violation(out, story, &story->violations[i]);
     if (story->violation_count) {
-        fprintf(out, "%u promises broken in %zu terms of office\n", story->violation_count, story->claim_count);
+        fprintf(out, "%u promises broken in %zu term%s of office\n", story->violation_count, story->claim_count,
+                story->claim_count == 1 ? "" : "s");
         return CLI_NO;
     }
     fprintf(
         out,
-        "%zu terms of office: one leader to a token, tokens rise, nobody before the last one's time was over\n",
-        story->claim_count);
+        "%zu term%s of office: one leader to a token, tokens rise, nobody before the last one's time was over\n",
+        story->claim_count, story->claim_count == 1 ? "" : "s");
     return code;
 }
 

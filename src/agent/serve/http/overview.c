@@ -14,11 +14,13 @@ static json_t *describe_histogram(const struct metrics_histogram *histogram)
                      (json_int_t)(histogram->sum_ns / NS_PER_US));
 }
 
-static json_t *mean_us(const struct metrics_histogram *histogram)
+/* The first round trip to a peer may include the handshake: a beat that was lost, and the wait for the next. */
+enum { ROUND_TRIPS_LEAST = 8 };
+
+static json_t *median_us(const struct metrics_histogram *histogram)
 {
-    uint64_t count = 0;
-    for (uint32_t i = 0; i <= METRICS_BOUNDS; i++) count += histogram->counts[i];
-    return count ? json_integer((json_int_t)(histogram->sum_ns / count / NS_PER_US)) : json_null();
+    const uint64_t median = metrics_median_ns(histogram, ROUND_TRIPS_LEAST);
+    return median ? json_integer((json_int_t)(median / NS_PER_US)) : json_null();
 }
 
 /* The names of the members whom this peer says that it hears; NULL: it has not said. */
@@ -42,7 +44,7 @@ static void add_peers(const struct http *http, const json_t *members)
         if (!member || peer == with->config->self) continue;
         const bool is_connected = with->seal && seal_is_connected(with->seal, peer);
         json_object_set_new(member, "connected", json_boolean(is_connected));
-        json_object_set_new(member, "round_trip_us", mean_us(&with->metrics->peers[peer - 1].round_trips));
+        json_object_set_new(member, "round_trip_us", median_us(&with->metrics->peers[peer - 1].round_trips));
         json_t *hears = describe_hears(with, peer);
         if (hears) json_object_set_new(member, "hears", hears);
     }

@@ -176,8 +176,11 @@ void request_on_transfer(const struct request *r)
     struct leadership *o = request_find_leadership(r, CONFIG_CONTROL, leadership_is_held_by);
     if (!o) return;
     const el_node to = config_position(r->serve->config, name);
+    char text[CONFIG_NAME_MAX + 100];
+    snprintf(text, sizeof text, "there is no member %s in the configuration; `elector members` lists them",
+             strlen(name) <= CONFIG_NAME_MAX ? name : "with a name so long");
     if (to == EL_NOBODY)
-        request_refuse(r, "unknown-member", "there is no such member in the configuration");
+        request_refuse(r, "unknown-member", text);
     else if (stopped || !serve_forward(r->from, r->id, o, EXCHANGE_TRANSFER, to))
         request_answer_as(r,
                           stopped ? leadership_hand_over(o, r->from, stopped, to) : leadership_transfer(o, to));
