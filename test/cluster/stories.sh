@@ -175,7 +175,7 @@ story_transfer_and_resign() {
     "$ELECTOR" resign work --url "$(url "$to")" > "$dir/resign.log" 2>&1 || fail "resign: $(cat "$dir/resign.log")"
     await_leader "$token"
     ! "$ELECTOR" transfer work --to nobody --url "$(url "$leader")" > "$dir/transfer.log" 2>&1 || fail "handed over to nobody"
-    grep -q 'no such member' "$dir/transfer.log" || fail "transfer to nobody: $(cat "$dir/transfer.log")"
+    grep -q 'there is no member nobody in the configuration' "$dir/transfer.log" || fail "transfer to nobody: $(cat "$dir/transfer.log")"
     judge
 }
 
