@@ -222,6 +222,8 @@ static void before_waiting(uv_prepare_t *handle)
         leave(engine, now);
     if (engine->is_leaving && now >= engine->leave_by) finish(engine);
     if ((engine->is_leaving || engine->is_stopping) && engine->leave_by < next) next = engine->leave_by;
+    const uint64_t untold = serve_tell(engine->serve, now);
+    if (untold < next) next = untold;
     if (now + NS_PER_S < next) next = now + NS_PER_S; /* for requests that wait */
     wake_at(engine, next > now ? next : now + 1);
 }

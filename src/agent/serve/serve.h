@@ -72,10 +72,10 @@ void serve_set_listener(struct serve *,
                         void (*)(void *context, enum serve_step, const char *group,
                                  const struct history_entry *),
                         void *context);
-/* Counts failovers whose story is complete; call it once a second or more often. */
 /* Drops some of the groups that nobody has used for `forget-after`. Returns when to call it again; UINT64_MAX: when a client has
  * asked for it, which wakes the loop. */
 uint64_t serve_forget_some(struct serve *, uint64_t now_ns);
+/* Counts failovers whose story is complete; call it once a second or more often. */
 void serve_settle(struct serve *, uint64_t now);
 /* Tells log and peers of changes that have waited for long enough. Returns when to call it again; UINT64_MAX: none waits. */
 uint64_t serve_tell(struct serve *, uint64_t now_ns);
