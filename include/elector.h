@@ -176,7 +176,8 @@ typedef void elector_callback(void *context, const elector_event *event);
 /* ---- Opening and closing ---- */
 
 /*
- * Connects. `url` is unix:PATH, an agent's socket, or file:PATH, a lock on this host that needs no agent. NULL
+ * Connects. `url` is unix:PATH, an agent's socket; file:PATH, a lock on this host that needs no agent; or a store:
+ * etcd://…, etcds://…, zookeeper://…, kubernetes:///NAMESPACE, for which the library starts elector-engine. NULL
  * means $ELECTOR_URL, or unix:/run/elector/agent.sock if that is unset. Does not wait for the agent's answer:
  * CONNECTED or DISCONNECTED follows, and calls may be made before. On failure *out is set too, unless memory ran
  * out, so that elector_message() can say why: close it in any case.

@@ -125,16 +125,17 @@ static const struct el_option options[] = {
                              "how long a leader leads by one promise, from when it asked for it"},
     [QUORUM_OPTION_BEAT] = {"beat", EL_DURATION, 0, NULL, "150ms", "how often promises are renewed"},
     [QUORUM_OPTION_MARGIN] = {"margin", EL_DURATION, 0, NULL, "50ms",
-                              "its host stops a leader's work so long before the lease ends"},
+                              "how long before the end of the lease the host stops a leader's work"},
     [QUORUM_OPTION_REASK] = {"re-ask", EL_DURATION, 0, NULL, "200ms", "how often a candidate asks again"},
     [QUORUM_OPTION_STAGGER] = {"stagger", EL_DURATION, 0, NULL, "25ms",
-                               "how much longer each waits to stand, for each better one that is there"},
+                               "delay before standing, for each better-ranked member that is present"},
     [QUORUM_OPTION_BLOCK] = {"block", EL_NUMBER, 0, NULL, "64", "how many terms one record reserves"},
     [QUORUM_OPTION_PREEMPT] = {"preempt", EL_FLAG, 0, NULL, "off",
                                "a leader asks its host to hand over to a better-ranked member that is back"},
-    [QUORUM_OPTION_OBSERVERS] = {"observers", EL_OBSERVERS, 0, NULL, NULL, "who is told, and never counted"},
+    [QUORUM_OPTION_OBSERVERS] = {"observers", EL_OBSERVERS, 0, NULL, NULL,
+                                 "members that learn who leads, and do not vote"},
     [QUORUM_OPTION_CANDIDATES] = {"candidates", EL_VOTELESS_LIST, 0, NULL, NULL,
-                                  "who may lead without a vote, and has sessions with voters only"},
+                                  "members that may lead without a vote, and have sessions with voters only"},
 };
 
 static const struct el_inequality inequalities[] = {
@@ -146,13 +147,13 @@ static const struct el_inequality inequalities[] = {
      "beats go out faster than they are answered, and no promise is ever counted"},
     {{{3, QUORUM_OPTION_BEAT}},
      {{1, QUORUM_OPTION_LEASE}},
-     "who has not been heard for a lease still passes for being there"},
+     "a member that was silent for a whole lease still counts as present"},
     {{{1, EL_OF_ROUND_TRIP}},
      {{1, QUORUM_OPTION_REASK}},
      "a candidate asks again before it can have been answered"},
     {{{2, QUORUM_OPTION_REASK}},
      {{1, QUORUM_OPTION_LEASE}},
-     "who asked is forgotten before it asks again, and is given no vote when the group comes free"},
+     "a voter forgets a candidate before it asks again, and so does not push its vote to it"},
     {{{1, EL_OF_ROUND_TRIP}},
      {{1, QUORUM_OPTION_STAGGER}},
      "the next in line stands before it can hear of the one ahead"},
@@ -161,12 +162,13 @@ static const struct el_inequality inequalities[] = {
 static const struct el_weakness breaks[] = {
     {EL_DRIFTS, EL_TWO_LEADERS | EL_TOKEN_FELL,
      "a voter whose clock runs too fast is free while the leader still counts on its promise"},
-    {EL_DRIFTS, EL_ENDLESS, "whose clock runs three times as fast as the leader's misses it between two beats"},
-    {EL_RESTARTS, EL_DEMOTED, "a leader whose majority was down for as long as a lease has let go"},
+    {EL_DRIFTS, EL_ENDLESS,
+     "a member whose clock runs three times as fast takes the leader for dead between two beats"},
+    {EL_RESTARTS, EL_DEMOTED, "a leader lets go if its majority was down for a whole lease"},
     {EL_LOSSES, EL_NO_LEADER | EL_DISAGREEMENT | EL_ENDLESS,
-     "a lease that is not renewed in time ends, and whoever missed the beats knows of no leader"},
+     "a lease that is not renewed in time ends, and members that missed the beats know no leader"},
     {EL_WIPES, EL_NO_LEADER,
-     "who lost its record grants nothing until enough others who know theirs have answered, or all others have"},
+     "a member that lost its record grants nothing until enough members that have theirs, or all others, have answered"},
     {EL_UNGUARDED, EL_DEMOTED, "with pre-emption a leader hands over to a better-ranked member"},
 };
 
@@ -174,12 +176,13 @@ const struct el_algorithm el_quorum = {
     .name = "quorum",
     .summary = "a majority promises the group to one, and refuses all others until the promise ends",
     .idea =
-        "Members beat. The answer to a beat is a promise: what was granted to you goes to nobody else for a while. "
-        "Who sees no leader asks all for their vote in a new term; a voter grants it unless it has promised the "
-        "group to another, and refuses without raising its term, so that who cannot win disturbs nobody. Granted "
-        "by a majority, a member leads for as long as a majority's promises run, counted from when it asked. It "
-        "publishes an heir; when it resigns, or is known to be dead, voters give the heir their votes unasked. A "
-        "voter that restarts keeps silent until all that it may have promised is over.",
+        "Members send beats. The answer to a beat is a promise: until it ends, the voter grants the group to nobody "
+        "else. A member that sees no leader asks all voters for their votes in a new term. A voter grants its vote "
+        "unless it has promised the group to another member. It refuses without raising its term, so a member that "
+        "cannot win disturbs nobody. A member with a majority of the votes leads while a majority's promises run, "
+        "counted from when it asked for them. It publishes an heir. When it resigns, or is known to be dead, voters "
+        "give the heir their votes unasked. A voter that restarts grants nothing until all that it may have promised "
+        "is over.",
     .reference = "this project: docs/quorum-protocol.md",
     .kinds = kinds,
     .kind_count = QUORUM_KINDS,

@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct check_head) == 40, "no hidden padding");
 
 /* A record of the store: often needed properties of a local state, then its bytes. */
 struct check_local {
-    struct el_hash hash; /* of the bytes, under each renaming: check_hashes() */
+    struct el_hash hash; /* of the bytes, under each renaming */
     uint64_t term;       /* in its view */
     struct el_decision decision;
     uint8_t leader, role;

@@ -24,11 +24,11 @@ static const struct word claims[] = {
     {EL_CLAIMS_AGREEMENT, "at rest, every live process names the same live leader"},
     {EL_CLAIMS_BEST, "which is the best-ranked live candidate"},
     {EL_CLAIMS_ONE_PER_TERM, "never two leaders of one term, at whatever times"},
-    {EL_CLAIMS_STABLE, "a leader that all can hear leads on, whoever comes back or calls"},
-    {EL_CLAIMS_RISING, "terms rise: who takes office does so in one above every earlier one"},
+    {EL_CLAIMS_STABLE, "a leader that all members hear stays, even if a member returns or calls an election"},
+    {EL_CLAIMS_RISING, "terms rise: each leader's term is above every earlier leader's"},
     {EL_CLAIMS_ONE_DECISION, "never two decisions under one number"},
-    {EL_CLAIMS_IN_ORDER, "first come, first served: who leads has the first key of the store"},
-    {EL_CLAIMS_GROUPS, "at rest, whoever a process follows leads it; there may be many groups"},
+    {EL_CLAIMS_IN_ORDER, "first come, first served: the leader has the first key in the store"},
+    {EL_CLAIMS_GROUPS, "at rest, each process follows a process that leads; there may be many groups"},
 };
 
 /* Text broken at spaces, each line after the first indented. */
