@@ -194,7 +194,7 @@ ELECTOR_API void elector_close(elector *);
  * Reconnects by itself. When the connection breaks, or cannot be made, the library tries again in
  * elector_dispatch() and in the calls that wait: after 100 ms, then after twice as long each time, up to
  * `longest_ms`. Then it stands again for every group that we are a candidate of, with the same options, and
- * observes again. What we led is lost with the connection all the same. 0: off, the default.
+ * observes again. Leadership is still lost when the connection breaks. 0: off, the default.
  */
 ELECTOR_API void elector_set_reconnect(elector *, uint64_t longest_ms);
 

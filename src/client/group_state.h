@@ -11,8 +11,8 @@
 #include "client/engine.h"
 #include "client/event_queue.h"
 
-/* GROUPS_MAX: as many as an agent has slots on its deadline page. Of events of our own, which only an application
- * that does not dispatch leaves waiting, OWN_EVENTS_EACH for each group and OWN_EVENTS_MAX in addition may wait.
+/* GROUPS_MAX: as many as an agent has slots on its deadline page. If an application does
+ * not dispatch, at most OWN_EVENTS_MAX + OWN_EVENTS_EACH × groups events wait.
  * LEADERS_MAX: more groups than an agent can have. */
 enum {
     GROUPS_MAX = 1 << 20,
