@@ -105,7 +105,8 @@ static void of_many_clients_they_are_sealed_in_portions(void **state)
     for (uint32_t i = 0; i < CLIENTS; i++) {
         snprintf(name, sizeof name, "g%u", i);
         (void)lead(join(), name);
-        if (i % 8 == 7) await_told("connection ", i + 1); /* a guardian that lags has a full channel, and gets no release */
+        if (i % 8 == 7)
+            await_told("connection ", i + 1); /* a guardian that lags has a full channel, and gets no release */
     }
     await_told("connection ", CLIENTS);
     (void)guardian_client_tick(obituary);
