@@ -4,20 +4,22 @@
 # ---- Candidates end ----
 
 story_etcd_run_is_killed() { # the keeper ends the work, and the engine gives the office back
+    etcd_ttl=60s
     store_begin 1
     local before=$token who=$leader
     kill -KILL "${runner[$who]}"
-    await_leader "$before"
+    await_handover "$before"
     work "$who"
     await 30 "three candidates again" waits_for 3
     judge
 }
 
 story_etcd_command_is_killed() {
+    etcd_ttl=60s
     store_begin 1
     local before=$token who=$leader
     kill -KILL "$worker"
-    await_leader "$before"
+    await_handover "$before"
     [ "$leader" != "$who" ] || fail "$who leads again, though others waited before it"
     judge
 }
@@ -49,14 +51,16 @@ story_etcd_engine_is_frozen() { # nobody renews: the keeper ends the work before
 }
 
 story_etcd_resign() {
+    etcd_ttl=60s
     store_begin 1
     local before=$token
     kill -TERM "${runner[$leader]}"
-    await_leader "$before"
+    await_handover "$before"
     judge
 }
 
 story_etcd_last_one_leaves_nothing() {
+    etcd_ttl=60s
     etcd_found 1
     etcd_start s1
     work a
@@ -65,6 +69,7 @@ story_etcd_last_one_leaves_nothing() {
     await_exit "${runner[a]}" 0 "elector run"
     await 10 "no lease is left" no_lease
     [ -z "$(ctl get --prefix '')" ] || fail "keys are left: $(ctl get --prefix --keys-only '')"
+    judge
 }
 no_lease() { [[ $(ctl lease list) == 'found 0'* ]]; }
 
@@ -169,15 +174,18 @@ story_etcd_lease_is_revoked() {
     ctl lease revoke "$(lease_of_leader)" > "$dir/revoked"
     await_leader "$before"
     await 30 "three candidates again" waits_for 3
+    says_removed "$who" 'our key in etcd is gone'
+    [ "$(grep -c 'says that our lease .* has ended' "$dir/run-$who.log")" = 1 ] || fail "it lost $(grep -c 'has ended' "$dir/run-$who.log") leases, not one"
     judge_tokens
 }
 
 story_etcd_key_is_deleted() {
     store_begin 1
-    local before=$token
+    local before=$token who=$leader
     ctl del "$prefix_of_groups/work/$(lease_of_leader)" > "$dir/deleted"
     await_leader "$before"
     await 30 "three candidates again" waits_for 3
+    says_removed "$who" 'our key in etcd is gone'
     judge_tokens
 }
 
@@ -194,19 +202,29 @@ story_etcd_key_of_one_that_waits() { # it stands again, at the end
     judge
 }
 
-story_etcd_history_is_compacted() { # while the watch was away: all is read again
+story_etcd_history_is_compacted() { # while the watch was away: all is read again, or nobody would hear that the leader has left
     etcd_ttl=20s
-    store_begin 1
-    local before=$token i
-    etcd_freeze s1
-    etcd_thaw s1
-    for i in 1 2 3 4 5; do ctl put other "$i" > "$dir/put"; done
-    etcd_kill s1
+    etcd_found 1
     etcd_start s1
+    work a
+    await_leader
+    local before=$token i engine
+    "$ELECTOR" agent --engine "$(url b)" --socket "$dir/b.sock" 2> "$dir/b.log" &
+    engine=$!
+    await 30 "the engine of b listens" test -S "$dir/b.sock"
+    url() { echo "unix:$dir/b.sock"; }
+    work b
+    await 30 "b stands" waits_for 2
+    kill -STOP "$engine"
+    etcd_kill s1 # and the watch with it, which b does not know yet
+    etcd_start s1
+    kill -TERM "${runner[a]}"
+    await_exit "${runner[a]}" 0 "elector run"
+    for i in 1 2 3 4 5; do ctl put other "$i" > "$dir/put"; done
     ctl compact "$(ctl get other -w fields | awk '/"Revision"/ { print $3 }')" > "$dir/compact"
-    look
-    kill -KILL "${runner[$leader]}"
-    await_leader "$token"
+    kill -CONT "$engine"
+    await_leader "$before"
+    grep -q 'etcd has compacted what the watch has not seen' "$dir/b.log" || fail "the watch of b was not cancelled"
     judge
 }
 
@@ -224,6 +242,7 @@ story_etcd_etcdctl_waits_for_us() {
     await 30 "etcdctl observes us" grep -q '^a$' "$dir/observed"
     kill -TERM "${runner[a]}"
     await 30 "etcdctl leads" grep -q '^it:1$' "$dir/elected"
+    judge
 }
 
 story_etcd_we_wait_for_etcdctl() {
@@ -427,6 +446,28 @@ story_etcd_for_a_host() { # one engine behind a socket: many clients, one lease;
     judge
 }
 other_is_led() { [ "$(field h1 other leader)" = host1 ]; }
+
+story_etcd_thousand_groups() { # one lease and one watch
+    etcd_found 1
+    etcd_ttl=10s
+    etcd_start s1
+    "$BUILD/elector-engine" --socket "$dir/s" "$(url a)" >> "$dir/a.log" 2>&1 &
+    local it=$!
+    await 30 "the engine listens" test -S "$dir/s"
+    python3 test/engines/thousand.py "$dir/s" > "$dir/campaign" 2>&1 &
+    await 60 "it leads a thousand groups" grep -q 'leads 1000' "$dir/campaign"
+    [ "$(ctl get --prefix --keys-only "$prefix_of_groups/g" | grep -c .)" = 1000 ] || fail "not a thousand keys"
+    [ "$(leases)" = 1 ] || fail "$(leases) leases"
+    [ "$(etcd_counts watcher_total)" = 1 ] || fail "$(etcd_counts watcher_total) watches"
+    [ "$(etcd_counts watch_stream_total)" = 1 ] || fail "$(etcd_counts watch_stream_total) streams"
+    await 60 "all are renewed three times" grep -q 'renewed 3000' "$dir/campaign"
+    ! grep lost "$dir/campaign" > "$dir/lost" || fail "$(head -n 1 "$dir/lost")"
+    kill -TERM "$it"
+    await_exit "$it" 0 "the engine"
+    [ "$(leases)" = 0 ] || fail "$(leases) leases are left"
+}
+leases() { ctl lease list | sed -n 's/^found \([0-9]*\) .*/\1/p'; }
+etcd_counts() { curl -s "http://$(etcd_address s1):2379/metrics" | awk -v name="etcd_debugging_mvcc_$1" '$1 == name { print $2 }'; } # NAME
 
 story_etcd_after_a_lock() { # file:, then etcd, and tokens rise
     etcd_found 1

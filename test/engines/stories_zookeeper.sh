@@ -3,26 +3,28 @@
 
 # ---- Candidates end ----
 
-story_zookeeper_candidates_end() { # each in its own way; the next one in the queue follows
+story_zookeeper_candidates_end() { # each in its own way; the next one in the queue follows, long before a session could expire
+    zk_ttl=40s
     zk_begin 1
     local before=$token who=$leader
     kill -KILL "${runner[$who]}" # the keeper ends the work, and the engine closes the session
-    await_leader "$before"
+    await_handover "$before"
     [ "$leader" != "$who" ] || fail "$who leads again"
     work "$who"
     await 30 "three candidates again" zk_waits 3
     before=$token
     kill -KILL "$worker" # elector run resigns, and ends
-    await_leader "$before"
+    await_handover "$before"
     before=$token
     kill -TERM "${runner[$leader]}"
-    await_leader "$before"
+    await_handover "$before"
     [ "$leader" = "$who" ] || fail "$leader leads, and not $who, which stood last"
     await 30 "one candidate is left" zk_waits 1
     judge
 }
 
 story_zookeeper_last_one_leaves_nothing() {
+    zk_ttl=40s
     zk_found 1
     zk_start 1
     work a
@@ -30,6 +32,7 @@ story_zookeeper_last_one_leaves_nothing() {
     kill -TERM "${runner[a]}"
     await_exit "${runner[a]}" 0 "elector run"
     await 10 "no node is left" zk_waits 0
+    judge
 }
 
 story_zookeeper_engine_is_killed() { # the work ends at once; the office, when the session has expired
@@ -135,6 +138,8 @@ story_zookeeper_nodes_are_deleted() {
     await_leader "$before"
     [ "$leader" != "$who" ] || fail "$who leads, though others waited before it"
     await 30 "three candidates again" zk_waits 3
+    says_removed "$who" 'our node in ZooKeeper is gone'
+    judge_tokens
 }
 
 story_zookeeper_value_is_seen() {
@@ -188,6 +193,7 @@ story_zookeeper_other_layout() { # a path where Curator's LeaderLatch stands
     work b
     await_leader
     [[ $(zk_nodes) == _c_656c6563-*-latch-* ]] || fail "our node is no latch: $(zk_nodes)"
+    judge
 }
 
 # ---- Rights, many groups, bad input ----
@@ -212,6 +218,7 @@ story_zookeeper_digest() {
     [ "$(pgrep -af "$prefix" | grep -c shop:open)" = 0 ] || fail "ps shows the password"
     ELECTOR_ZOOKEEPER_AUTH=shop:open "$ELECTOR" status work --url "${zk_query:+$(zk_query='' url b)}" > "$dir/said"
     says '^work +c '
+    judge
 }
 
 story_zookeeper_thousand_groups() { # on one session
