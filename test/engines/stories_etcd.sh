@@ -433,6 +433,11 @@ story_etcd_for_a_host() { # one engine behind a socket: many clients, one lease;
     await_leader
     "$ELECTOR" run --quiet --url "$(url h1)" other -- sleep 60 &
     await 30 "the other group is led" other_is_led
+    "$ELECTOR" run --quiet --url "$(url h2)" other -- sleep 60 &
+    local second=$!
+    await 30 "a second candidate waits" others_are 2
+    kill -KILL "$second"
+    await 30 "its key goes with it, though its engine and lease live" others_are 1
     [ "$(ctl lease list | sed -n 's/^found \([0-9]*\) .*/\1/p')" -le 2 ] || fail "more than a lease for each host"
     look
     local before=$token
@@ -445,6 +450,7 @@ story_etcd_for_a_host() { # one engine behind a socket: many clients, one lease;
     await_exit "$engine" 0 "the engine"
     judge
 }
+others_are() { [ "$(ctl get --prefix --keys-only "$prefix_of_groups/other/" | grep -c .)" = "$1" ]; } # COUNT
 other_is_led() { [ "$(field h1 other leader)" = host1 ]; }
 
 story_etcd_thousand_groups() { # one lease and one watch

@@ -246,6 +246,28 @@ zk_stat() { # NAME, of mntr
     exec {link}>&-
 }
 
+story_zookeeper_for_a_host() { # one engine behind a socket: a client that leaves takes its own node along, and the session lives on
+    zk_found 1
+    zk_ttl=40s
+    zk_start 1
+    local h
+    for h in h1 h2; do
+        "$ELECTOR" agent --engine "$(url "$h")" --socket "$dir/$h.sock" 2> "$dir/$h.log" &
+        await 30 "the engine of $h listens" test -S "$dir/$h.sock"
+    done
+    url() { echo "unix:$dir/$1.sock"; }
+    work h1 h2
+    await_leader
+    await 30 "two candidates" zk_waits 2
+    local before=$token node
+    node=$(zk_nodes | sed -n 2p)
+    kill -TERM "${runner[$leader]}"
+    await 30 "one candidate is left" zk_waits 1
+    [ "$(zk_nodes)" = "$node" ] || fail "$(zk_nodes) stands there, and not $node"
+    await_handover "$before"
+    judge
+}
+
 story_zookeeper_after_a_lock() { # file:, then ZooKeeper, and tokens rise; a number that is none keeps everybody from standing
     zk_found 1
     zk_start 1
