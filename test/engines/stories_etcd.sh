@@ -121,10 +121,12 @@ story_etcd_store_is_frozen() { # for longer than the lease: the work ends before
     now=$(ticks)
     sleep 1 # whoever worked now would be seen
     [ "$(ticks)" = "$now" ] || fail "it works though nobody can renew"
+    says_why 'cannot use etcd at .*: no answer in time; is it overloaded, frozen, or cut off'
     etcd_thaw s1
     await_leader "$before"
     judge
 }
+says_why() { await 30 "a run says '$1'" grep -qE -e "$1" "$dir"/run-?.log; } # PATTERN
 has_stopped() {
     local before
     before=$(ticks)
@@ -137,6 +139,7 @@ story_etcd_store_restarts() { # within the lease: an unreachable store is not a 
     store_begin 1
     local before=$token now
     etcd_kill s1
+    says_why 'cannot use etcd at .*: .*; is it running, and is this its client port\?'
     etcd_start s1
     now=$(ticks "$before ")
     await 40 "it works on" has_ticks "$before" $((now + 500))
@@ -308,9 +311,13 @@ story_etcd_user_and_password() {
     refused 3 'refuses user shop: wrong user or password' "$ELECTOR" status work --url "$(url a)&user=shop&password-file=$dir/wrong"
     refused 2 'holds a secret, and others' env "$ELECTOR" status work --url "$(url a)&user=shop&password-file=$dir/said"
     etcd_query="&user=shop&password-file=$dir/password"
-    work a b
+    work a
+    etcd_query=
+    ELECTOR_ETCD_USER=shop ELECTOR_ETCD_PASSWORD=open work b # from the environment, to the engine and no further
     await_leader
+    await 30 "both stand" both_of_shop_stand
     [[ $(pgrep -af "$prefix") != *open* ]] || fail "ps shows the password"
+    etcd_query="&user=shop&password-file=$dir/password"
     prefix_of_groups=others
     refused 3 'user shop may not read and write' "$ELECTOR" status work --url "$(url a)"
     prefix_of_groups=shop
@@ -323,6 +330,7 @@ story_etcd_user_and_password() {
     await_leader "$before"
     judge
 }
+both_of_shop_stand() { [ "$(ctl --user root:secret get --prefix --keys-only shop/work/ | grep -c .)" = 2 ]; }
 server_with_auth_starts() {
     etcd_answers() { ETCDCTL_API=3 etcdctl --user root:secret --endpoints "$(etcd_endpoints "$1")" endpoint health > /dev/null 2>&1; }
     etcd_start s1
@@ -345,9 +353,11 @@ story_etcd_tls() {
     refused 3 'cannot use etcd at .*certificate' "$ELECTOR" status work --url "$(url a)&ca=$dir/other.crt"
     refused 3 'cannot use etcd at ' "$ELECTOR" status work --url "$(url a)&ca=$dir/ca.crt" # without a certificate of our own
     refused 2 'cert and key belong together' "$ELECTOR" status work --url "$(url a)&ca=$dir/ca.crt&cert=$dir/client.crt"
+    work_by_environment a
     etcd_query="&ca=$dir/ca.crt&cert=$dir/client.crt&key=$dir/client.key"
-    work a b
+    work b
     await_leader
+    await 30 "both stand" both_stand_by_tls
     kill -KILL "${runner[$leader]}"
     await_leader "$token"
     judge
@@ -357,6 +367,10 @@ story_etcd_tls() {
     etcd_start s1
     await 30 "an expired certificate is named" expired_is_said
 }
+work_by_environment() { # CANDIDATE
+    ELECTOR_ETCD_CA=$dir/ca.crt ELECTOR_ETCD_CERT=$dir/client.crt ELECTOR_ETCD_KEY=$dir/client.key work "$1"
+}
+both_stand_by_tls() { [ "$(ctl_tls get --prefix --keys-only shop/work/ | grep -c .)" = 2 ]; }
 expired_is_said() {
     timeout 20 "$ELECTOR" status work --url "$(url a)" > "$dir/said" 2>&1 || true
     grep -q 'certificate has expired' "$dir/said"
@@ -474,22 +488,3 @@ story_etcd_thousand_groups() { # one lease and one watch
 }
 leases() { ctl lease list | sed -n 's/^found \([0-9]*\) .*/\1/p'; }
 etcd_counts() { curl -s "http://$(etcd_address s1):2379/metrics" | awk -v name="etcd_debugging_mvcc_$1" '$1 == name { print $2 }'; } # NAME
-
-story_etcd_after_a_lock() { # file:, then etcd, and tokens rise
-    etcd_found 1
-    etcd_start s1
-    mkdir "$dir/locks"
-    "$ELECTOR" run --quiet --url "file:$dir/locks" work -- "$lib/cluster-worker" "$dir/ticks" &
-    local lock=$!
-    await_leader
-    local before=$token
-    kill -TERM "$lock"
-    await_exit "$lock" 0 "the run over a lock"
-    ctl put "$prefix_of_groups/elector/tokens-above" "$before" > "$dir/put"
-    work a b
-    await_leader "$before"
-    before=$token
-    kill -KILL "${runner[$leader]}"
-    await_leader "$before"
-    judge
-}

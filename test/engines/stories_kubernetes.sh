@@ -79,6 +79,7 @@ story_kubernetes_api_is_frozen() { # for longer than the lease: the work ends be
     now=$(ticks)
     sleep 1 # whoever worked now would be seen
     [ "$(ticks)" = "$now" ] || fail "it works though nobody can renew"
+    says_why 'cannot use the API server .*: no answer in time; is it overloaded, frozen, or cut off'
     kill -CONT "$kube"
     await_leader "$before"
     kube_judge
@@ -89,6 +90,7 @@ story_kubernetes_api_restarts() { # within the lease: nobody loses the office
     kube_begin
     local before=$token now
     kube_kill
+    says_why 'cannot use the API server .*; is it running'
     kube_start
     now=$(ticks "$before ")
     await 40 "it works on" has_ticks "$before" $((now + 500))

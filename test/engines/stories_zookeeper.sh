@@ -98,6 +98,7 @@ story_zookeeper_loses_its_quorum() { # for longer than the session: the work end
     now=$(ticks)
     sleep 1 # whoever worked now would be seen
     [ "$(ticks)" = "$now" ] || fail "it works though nobody can renew"
+    says_why 'no server answers.*: is ZooKeeper running, with a majority of its servers'
     kill -CONT "${zk[1]}" "${zk[2]}"
     await_leader "$before"
     judge
@@ -114,6 +115,7 @@ story_zookeeper_restarts() { # within the session: an unreachable store is not a
     zk_begin 1
     local before=$token now
     zk_kill 1
+    says_why 'no server answers.*: is ZooKeeper running, with a majority of its servers'
     zk_start 1
     now=$(ticks "$before ")
     await 40 "it works on" has_ticks "$before" $((now + 500))
@@ -121,6 +123,25 @@ story_zookeeper_restarts() { # within the session: an unreachable store is not a
     [ "$token" = "$before" ] || fail "token $token instead of $before"
     judge
 }
+
+story_zookeeper_server_is_cut_off() { # from the others, and not from its clients: it serves nobody, and the session moves
+    make_net
+    zk_ttl=8s zk_user=65533 # of server 1: on loopback all connections come from one address
+    zk_begin 3
+    local before=$token now
+    nft_do add chain inet cut out '{ type filter hook output priority 0; }'
+    nft_do add rule inet cut out meta skuid "$zk_user" tcp dport '{ 2888, 3888 }' drop
+    nft_do add rule inet cut out meta skuid "$zk_user" tcp sport '{ 2888, 3888 }' drop
+    await 60 "server 1 serves nobody" zk_serves_nobody 1
+    now=$(ticks "$before ")
+    await 30 "it works on without server 1" has_ticks "$before" $((now + 300))
+    nft_do flush chain inet cut out
+    await 60 "server 1 serves" zk_serves 1
+    look
+    [ "$token" = "$before" ] || fail "token $token instead of $before: the office was lost"
+    judge
+}
+zk_serves_nobody() { ! zk_serves "$1"; }
 
 # ---- By hand ----
 
@@ -220,6 +241,55 @@ story_zookeeper_digest() {
     says '^work +c '
     judge
 }
+
+story_zookeeper_negotiates_the_timeout() { # what the servers grant counts, be it more or less than was asked for
+    zk_least=5000
+    zk_found 1
+    zk_start 1
+    zk_ttl=2s
+    work a
+    await_leader
+    [ "$(zk_failover)" = 5200 ] || fail "a session of at least 5 s is bounded by $(zk_failover) ms"
+    kill -TERM "${runner[a]}"
+    await_exit "${runner[a]}" 0 "elector run"
+    zk_ttl=90s # more than 200 ticks
+    local before=$token now
+    work b
+    await_leader "$before"
+    [ "$(zk_failover)" = 40200 ] || fail "a session of at most 40 s is bounded by $(zk_failover) ms"
+    kill -TERM "${runner[b]}"
+    zk_ttl=2s
+    before=$token
+    work a b
+    await_leader "$before"
+    await 30 "both stand" zk_waits 2
+    before=$token now=$SECONDS
+    kill -KILL "$(zk_engine_of "$leader")"
+    await_leader "$before"
+    [ $((SECONDS - now)) -ge 3 ] || fail "the next one leads after $((SECONDS - now)) s, though the session lasts for 5 s"
+    judge
+}
+zk_failover() { "$ELECTOR" status work --url "$(url x)" --output json | sed -nE 's/.*"worst_failover_ms": *([0-9]+).*/\1/p'; }
+
+story_zookeeper_deep_below_a_chroot() { # with rights there alone: the folders above belong to somebody else
+    zk_found 1
+    zk_start 1
+    zk_hand put /tenants '' shop:open
+    zk_hand put /tenants/shop '' shop:open
+    zk_hand acl /tenants other:closed shop:open
+    echo shop:open > "$dir/auth" && chmod 600 "$dir/auth"
+    zk_path=tenants/shop/elections/of/workers zk_query="&auth-file=$dir/auth"
+    work a b
+    await_leader
+    await 30 "both stand" zk_deep_nodes 2
+    kill -KILL "${runner[$leader]}"
+    await_leader "$token"
+    zk_path=tenants/others
+    "$ELECTOR" campaign work --url "$(url c)" > "$dir/run-c.log" 2>&1 &
+    await_log_of c 'a folder above it is missing, and cannot be created\|its ACL gives these credentials no right to'
+    judge
+}
+zk_deep_nodes() { [ "$(zk_stat ephemerals_count)" = "$1" ]; }
 
 story_zookeeper_thousand_groups() { # on one session
     zk_found 1
