@@ -469,7 +469,7 @@ other_is_led() { [ "$(field h1 other leader)" = host1 ]; }
 
 story_etcd_thousand_groups() { # one lease and one watch
     etcd_found 1
-    etcd_ttl=10s
+    etcd_ttl=5s
     etcd_start s1
     "$BUILD/elector-engine" --socket "$dir/s" "$(url a)" >> "$dir/a.log" 2>&1 &
     local it=$!

@@ -8,7 +8,7 @@ all_end() { # MEMBER...: by SIGTERM, so that nothing of theirs is left in the st
 }
 
 story_etcd_is_restored() { # from a snapshot: revisions fall, and tokens with them, unless they are raised
-    etcd_ttl=6s
+    etcd_ttl=20s
     etcd_found 1
     etcd_start s1
     work a
@@ -22,8 +22,9 @@ story_etcd_is_restored() { # from a snapshot: revisions fall, and tokens with th
     before=$token
     all_end b
     etcd_restore
-    "$ELECTOR" status work --url "$(url x)" > "$dir/said" || true # the candidate of that time is back, until its lease expires
+    "$ELECTOR" status work --url "$(url x)" > "$dir/said" || true # the candidate of that time is back, until its lease expires or is revoked
     says '^work +a '
+    ctl lease revoke "$(lease_of_leader)" > "$dir/revoked"
     ctl put "$prefix_of_groups/elector/tokens-above" "$before" > "$dir/put"
     work b
     await_leader "$before"

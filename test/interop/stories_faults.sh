@@ -39,6 +39,25 @@ story_kubernetes_cut_off_one_way() {
     says_why 'cannot use the API server .*: no answer in time'
 }
 
+story_zookeeper_server_is_cut_off() { # from the others, and not from its clients: it serves nobody, and the session moves
+    make_net
+    zk_ttl=8s zk_user=65533 # of server 1: on loopback all connections come from one address
+    zk_begin 3
+    local before=$token now
+    nft_do add chain inet cut out '{ type filter hook output priority 0; }'
+    nft_do add rule inet cut out meta skuid "$zk_user" tcp dport '{ 2888, 3888 }' drop
+    nft_do add rule inet cut out meta skuid "$zk_user" tcp sport '{ 2888, 3888 }' drop
+    await 60 "server 1 serves nobody" zk_serves_nobody 1
+    now=$(ticks "$before ")
+    await 30 "it works on without server 1" has_ticks "$before" $((now + 300))
+    nft_do flush chain inet cut out
+    await 60 "server 1 serves" zk_serves 1
+    look
+    [ "$token" = "$before" ] || fail "token $token instead of $before: the office was lost"
+    judge
+}
+zk_serves_nobody() { ! zk_serves "$1"; }
+
 # ---- The disk is full ----
 
 fill() { dd if=/dev/zero of="$1/filler" bs=64k 2> "$dir/dd.log" || true; } # FOLDER
