@@ -62,8 +62,7 @@ bench-hostile: build-release ## what a neighbour can do to an agent that leads (
 
 interop: build-release ## engines on real stores, in one queue with the stores' own clients (STORIES="etcd-tls …")
 	@scripts/setup engine test interop
-	@BUILD=build/release ELECTOR=build/release/elector test/engines/run.sh $(STORIES)
-	@test -n "$(STORIES)" || BUILD=build/release ELECTOR=build/release/elector test/interop/run.sh
+	@BUILD=build/release ELECTOR=build/release/elector test/interop/all.sh $(STORIES)
 
 bench-engines: build-release ## how long nobody works, on a store, beside the store's own clients (TRIALS=20 TTL=5 STORES="etcd zookeeper kubernetes" KINDS="command store")
 	@scripts/setup engine test interop

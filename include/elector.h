@@ -133,7 +133,8 @@ typedef enum elector_reason {
     ELECTOR_REASON_DEADLINE = 11,       /* the deadline passed before anything else was heard */
     ELECTOR_REASON_DISCONNECTED = 12,   /* the connection to the agent broke */
     ELECTOR_REASON_SUPERSEDED = 13,     /* another leader, or a later term of ours, was heard of first */
-    ELECTOR_REASON_LOCK_REMOVED = 14    /* file: somebody removed the lock file */
+    ELECTOR_REASON_LOCK_REMOVED = 14,   /* file: somebody removed the lock file */
+    ELECTOR_REASON_REMOVED = 15 /* a store: our key, node or Lease is gone, or another's; `text` says more */
 } elector_reason;
 
 /* "none", "other", "resigned", "no-quorum" and so on; "other" for any other number. Constant. */

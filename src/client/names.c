@@ -37,6 +37,7 @@ static const char *const reasons[] = {
     [ELECTOR_REASON_DISCONNECTED] = "disconnected",
     [ELECTOR_REASON_SUPERSEDED] = "superseded",
     [ELECTOR_REASON_LOCK_REMOVED] = "lock-removed",
+    [ELECTOR_REASON_REMOVED] = "removed",
 };
 
 const char *elector_reason_name(elector_reason reason)
@@ -44,9 +45,10 @@ const char *elector_reason_name(elector_reason reason)
     return (size_t)reason < sizeof reasons / sizeof *reasons ? reasons[reason] : "other";
 }
 
-/* Only those that an agent sends: the rest is ours to say. */
+/* Only those that an agent or an engine sends: the rest is ours to say. */
 elector_reason engine_reason(const char *name)
 {
+    if (strcmp(name, reasons[ELECTOR_REASON_REMOVED]) == 0) return ELECTOR_REASON_REMOVED;
     for (int i = ELECTOR_REASON_RESIGNED; i <= ELECTOR_REASON_WATCHDOG; i++)
         if (strcmp(name, reasons[i]) == 0) return (elector_reason)i;
     return ELECTOR_REASON_OTHER;

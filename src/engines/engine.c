@@ -340,10 +340,11 @@ static void tell_loss(void *context, enum serve_step what, const char *group, co
     const struct engine *engine = context;
     if (what != SERVE_LEASE_LOST || engine->serves_one) return;
     const char *reason = e->reason ? e->reason : "lost";
-    const bool is_unrenewed = strcmp(reason, "no-quorum") == 0;
-    log_event(is_unrenewed ? LOG_WARN_LEVEL : LOG_INFO_LEVEL, group, "leadership lost here: %s%s%s%s", reason,
-              is_unrenewed ? "; " : "", is_unrenewed ? engine->kind->name : "",
-              is_unrenewed ? " has not renewed the lease" : "");
+    const bool is_unrenewed = strcmp(reason, "no-quorum") == 0,
+               is_removed = strcmp(reason, engine->kind->removed) == 0;
+    log_event(is_unrenewed || is_removed ? LOG_WARN_LEVEL : LOG_INFO_LEVEL, group,
+              "leadership lost here: %s%s%s%s", reason, is_unrenewed ? "; " : "",
+              is_unrenewed ? engine->kind->name : "", is_unrenewed ? " has not renewed the lease" : "");
 }
 
 /* 0, or the exit code: `text` says why. */

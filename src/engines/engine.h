@@ -50,6 +50,8 @@ struct store_kind {
     const char *const
         *options; /* names that the URL's query may have, beside those of url.h; the last is NULL */
     const struct el_algorithm *algorithm;
+    /* A sentence of at most 120 bytes: what has happened if the store ends the claim of a leader that goes on renewing it. */
+    const char *removed;
     /* Operations of the socket protocol that it has not, each with the reason: {"transfer", "etcd has none"}. Last: NULLs. */
     const char *const (*lacks)[2];
 

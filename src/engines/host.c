@@ -306,6 +306,13 @@ uint64_t host_unrenewed_ns(const struct host_group *group, uint64_t *late_ns)
     return end > now + lease ? 0 : now + lease - end;
 }
 
+/* Only the store ends a claim early: no candidate takes the office from another. */
+const char *host_early_end(const struct host_group *group, const char **sentence)
+{
+    *sentence = group->host->engine->kind->removed;
+    return "removed";
+}
+
 uint64_t host_lease_less_margin_ns(const struct host_group *group)
 {
     const uint64_t lease = engine_time(group->host->engine, "lease"), margin = group->host->margin;

@@ -20,8 +20,9 @@ fail() { # WHY
 
 nap() { read -rt 0.05 -u "$never" || true; }
 
-await() { # SECONDS WHAT COMMAND...: until the command succeeds
-    local end=$((SECONDS + $1)) what=$2
+await() { # SECONDS WHAT COMMAND...: until the command succeeds. ELECTOR_AWAIT_MAX: where failure is expected, nobody waits longer
+    local most=${ELECTOR_AWAIT_MAX:-$1} what=$2
+    local end=$((SECONDS + ($1 < most ? $1 : most)))
     shift 2
     until "$@"; do
         ((SECONDS < end)) || fail "not in time: $what"
@@ -130,6 +131,7 @@ works_beyond() { # TOKEN: somebody works with a higher one
     [ "$token" -gt "$1" ] && has_ticks "$token" 20
 }
 works_at() { look && [ "$leader" = "$1" ] && has_ticks "$token" 20; } # MEMBER
+await_handover() { await 20 "work with a token above $1, long before a lease ends" works_beyond "$1"; } # TOKEN
 await_leader() { await 60 "work with a token above ${1:-0}" works_beyond "${1:-0}"; }
 
 begin() { # COUNT [LINE...]: a cluster at work

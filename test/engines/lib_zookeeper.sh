@@ -25,7 +25,7 @@ zk_found() { # COUNT
         echo "$i" > "$dir/zk$i/data/myid"
         {
             printf '%s\n' "tickTime=$zk_tick" initLimit=50 syncLimit=10 "dataDir=$dir/zk$i/data" clientPort=2181 \
-                "clientPortAddress=$prefix.$i" maxClientCnxns=0 "minSessionTimeout=$((2 * zk_tick))" \
+                "clientPortAddress=$prefix.$i" maxClientCnxns=0 "minSessionTimeout=${zk_least:-$((2 * zk_tick))}" \
                 "maxSessionTimeout=$((200 * zk_tick))" '4lw.commands.whitelist=*'
             (($1 == 1)) || for ((k = 1; k <= $1; k++)); do echo "server.$k=$prefix.$k:2888:3888"; done
         } > "$dir/zk$i/zoo.cfg"
@@ -34,9 +34,15 @@ zk_found() { # COUNT
 
 # As a small program, which is how Java starts soonest; without fsync, since no story loses power.
 zk_start() { # NUMBER...
-    local i
+    local i as
     for i in "$@"; do
-        java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Xmx96m -cp "$dir/zk$i:$zk_jar" "-Djava.io.tmpdir=$dir/zk$i" \
+        as=()
+        if [ -n "${zk_user:-}" ] && [ "$i" = 1 ]; then
+            chmod a+x "$dir" "$dir/.."
+            chown -R "$zk_user" "$dir/zk1"
+            as=(setpriv --reuid "$zk_user" --clear-groups)
+        fi
+        "${as[@]}" java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -Xmx96m -cp "$dir/zk$i:$zk_jar" "-Djava.io.tmpdir=$dir/zk$i" \
             -Dzookeeper.admin.enableServer=false -Dzookeeper.forceSync=no \
             org.apache.zookeeper.server.quorum.QuorumPeerMain "$dir/zk$i/zoo.cfg" < /dev/null >> "$dir/zk$i/log" 2>&1 &
         zk[$i]=$!

@@ -4,20 +4,22 @@
 # ---- Candidates end ----
 
 story_etcd_run_is_killed() { # the keeper ends the work, and the engine gives the office back
+    etcd_ttl=60s
     store_begin 1
     local before=$token who=$leader
     kill -KILL "${runner[$who]}"
-    await_leader "$before"
+    await_handover "$before"
     work "$who"
     await 30 "three candidates again" waits_for 3
     judge
 }
 
 story_etcd_command_is_killed() {
+    etcd_ttl=60s
     store_begin 1
     local before=$token who=$leader
     kill -KILL "$worker"
-    await_leader "$before"
+    await_handover "$before"
     [ "$leader" != "$who" ] || fail "$who leads again, though others waited before it"
     judge
 }
@@ -49,14 +51,16 @@ story_etcd_engine_is_frozen() { # nobody renews: the keeper ends the work before
 }
 
 story_etcd_resign() {
+    etcd_ttl=60s
     store_begin 1
     local before=$token
     kill -TERM "${runner[$leader]}"
-    await_leader "$before"
+    await_handover "$before"
     judge
 }
 
 story_etcd_last_one_leaves_nothing() {
+    etcd_ttl=60s
     etcd_found 1
     etcd_start s1
     work a
@@ -65,6 +69,7 @@ story_etcd_last_one_leaves_nothing() {
     await_exit "${runner[a]}" 0 "elector run"
     await 10 "no lease is left" no_lease
     [ -z "$(ctl get --prefix '')" ] || fail "keys are left: $(ctl get --prefix --keys-only '')"
+    judge
 }
 no_lease() { [[ $(ctl lease list) == 'found 0'* ]]; }
 
@@ -116,10 +121,12 @@ story_etcd_store_is_frozen() { # for longer than the lease: the work ends before
     now=$(ticks)
     sleep 1 # whoever worked now would be seen
     [ "$(ticks)" = "$now" ] || fail "it works though nobody can renew"
+    says_why 'cannot use etcd at .*: no answer in time; is it overloaded, frozen, or cut off'
     etcd_thaw s1
     await_leader "$before"
     judge
 }
+says_why() { await 30 "a run says '$1'" grep -qE -e "$1" "$dir"/run-?.log; } # PATTERN
 has_stopped() {
     local before
     before=$(ticks)
@@ -132,6 +139,7 @@ story_etcd_store_restarts() { # within the lease: an unreachable store is not a 
     store_begin 1
     local before=$token now
     etcd_kill s1
+    says_why 'cannot use etcd at .*: .*; is it running, and is this its client port\?'
     etcd_start s1
     now=$(ticks "$before ")
     await 40 "it works on" has_ticks "$before" $((now + 500))
@@ -169,15 +177,18 @@ story_etcd_lease_is_revoked() {
     ctl lease revoke "$(lease_of_leader)" > "$dir/revoked"
     await_leader "$before"
     await 30 "three candidates again" waits_for 3
+    says_removed "$who" 'our key in etcd is gone'
+    [ "$(grep -c 'says that our lease .* has ended' "$dir/run-$who.log")" = 1 ] || fail "it lost $(grep -c 'has ended' "$dir/run-$who.log") leases, not one"
     judge_tokens
 }
 
 story_etcd_key_is_deleted() {
     store_begin 1
-    local before=$token
+    local before=$token who=$leader
     ctl del "$prefix_of_groups/work/$(lease_of_leader)" > "$dir/deleted"
     await_leader "$before"
     await 30 "three candidates again" waits_for 3
+    says_removed "$who" 'our key in etcd is gone'
     judge_tokens
 }
 
@@ -194,19 +205,29 @@ story_etcd_key_of_one_that_waits() { # it stands again, at the end
     judge
 }
 
-story_etcd_history_is_compacted() { # while the watch was away: all is read again
+story_etcd_history_is_compacted() { # while the watch was away: all is read again, or nobody would hear that the leader has left
     etcd_ttl=20s
-    store_begin 1
-    local before=$token i
-    etcd_freeze s1
-    etcd_thaw s1
-    for i in 1 2 3 4 5; do ctl put other "$i" > "$dir/put"; done
-    etcd_kill s1
+    etcd_found 1
     etcd_start s1
+    work a
+    await_leader
+    local before=$token i engine
+    "$ELECTOR" agent --engine "$(url b)" --socket "$dir/b.sock" 2> "$dir/b.log" &
+    engine=$!
+    await 30 "the engine of b listens" test -S "$dir/b.sock"
+    url() { echo "unix:$dir/b.sock"; }
+    work b
+    await 30 "b stands" waits_for 2
+    kill -STOP "$engine"
+    etcd_kill s1 # and the watch with it, which b does not know yet
+    etcd_start s1
+    kill -TERM "${runner[a]}"
+    await_exit "${runner[a]}" 0 "elector run"
+    for i in 1 2 3 4 5; do ctl put other "$i" > "$dir/put"; done
     ctl compact "$(ctl get other -w fields | awk '/"Revision"/ { print $3 }')" > "$dir/compact"
-    look
-    kill -KILL "${runner[$leader]}"
-    await_leader "$token"
+    kill -CONT "$engine"
+    await_leader "$before"
+    grep -q 'etcd has compacted what the watch has not seen' "$dir/b.log" || fail "the watch of b was not cancelled"
     judge
 }
 
@@ -224,6 +245,7 @@ story_etcd_etcdctl_waits_for_us() {
     await 30 "etcdctl observes us" grep -q '^a$' "$dir/observed"
     kill -TERM "${runner[a]}"
     await 30 "etcdctl leads" grep -q '^it:1$' "$dir/elected"
+    judge
 }
 
 story_etcd_we_wait_for_etcdctl() {
@@ -289,9 +311,13 @@ story_etcd_user_and_password() {
     refused 3 'refuses user shop: wrong user or password' "$ELECTOR" status work --url "$(url a)&user=shop&password-file=$dir/wrong"
     refused 2 'holds a secret, and others' env "$ELECTOR" status work --url "$(url a)&user=shop&password-file=$dir/said"
     etcd_query="&user=shop&password-file=$dir/password"
-    work a b
+    work a
+    etcd_query=
+    ELECTOR_ETCD_USER=shop ELECTOR_ETCD_PASSWORD=open work b # from the environment, to the engine and no further
     await_leader
+    await 30 "both stand" both_of_shop_stand
     [[ $(pgrep -af "$prefix") != *open* ]] || fail "ps shows the password"
+    etcd_query="&user=shop&password-file=$dir/password"
     prefix_of_groups=others
     refused 3 'user shop may not read and write' "$ELECTOR" status work --url "$(url a)"
     prefix_of_groups=shop
@@ -304,6 +330,7 @@ story_etcd_user_and_password() {
     await_leader "$before"
     judge
 }
+both_of_shop_stand() { [ "$(ctl --user root:secret get --prefix --keys-only shop/work/ | grep -c .)" = 2 ]; }
 server_with_auth_starts() {
     etcd_answers() { ETCDCTL_API=3 etcdctl --user root:secret --endpoints "$(etcd_endpoints "$1")" endpoint health > /dev/null 2>&1; }
     etcd_start s1
@@ -326,9 +353,11 @@ story_etcd_tls() {
     refused 3 'cannot use etcd at .*certificate' "$ELECTOR" status work --url "$(url a)&ca=$dir/other.crt"
     refused 3 'cannot use etcd at ' "$ELECTOR" status work --url "$(url a)&ca=$dir/ca.crt" # without a certificate of our own
     refused 2 'cert and key belong together' "$ELECTOR" status work --url "$(url a)&ca=$dir/ca.crt&cert=$dir/client.crt"
+    work_by_environment a
     etcd_query="&ca=$dir/ca.crt&cert=$dir/client.crt&key=$dir/client.key"
-    work a b
+    work b
     await_leader
+    await 30 "both stand" both_stand_by_tls
     kill -KILL "${runner[$leader]}"
     await_leader "$token"
     judge
@@ -338,6 +367,10 @@ story_etcd_tls() {
     etcd_start s1
     await 30 "an expired certificate is named" expired_is_said
 }
+work_by_environment() { # CANDIDATE
+    ELECTOR_ETCD_CA=$dir/ca.crt ELECTOR_ETCD_CERT=$dir/client.crt ELECTOR_ETCD_KEY=$dir/client.key work "$1"
+}
+both_stand_by_tls() { [ "$(ctl_tls get --prefix --keys-only shop/work/ | grep -c .)" = 2 ]; }
 expired_is_said() {
     timeout 20 "$ELECTOR" status work --url "$(url a)" > "$dir/said" 2>&1 || true
     grep -q 'certificate has expired' "$dir/said"
@@ -414,6 +447,11 @@ story_etcd_for_a_host() { # one engine behind a socket: many clients, one lease;
     await_leader
     "$ELECTOR" run --quiet --url "$(url h1)" other -- sleep 60 &
     await 30 "the other group is led" other_is_led
+    "$ELECTOR" run --quiet --url "$(url h2)" other -- sleep 60 &
+    local second=$!
+    await 30 "a second candidate waits" others_are 2
+    kill -KILL "$second"
+    await 30 "its key goes with it, though its engine and lease live" others_are 1
     [ "$(ctl lease list | sed -n 's/^found \([0-9]*\) .*/\1/p')" -le 2 ] || fail "more than a lease for each host"
     look
     local before=$token
@@ -426,23 +464,27 @@ story_etcd_for_a_host() { # one engine behind a socket: many clients, one lease;
     await_exit "$engine" 0 "the engine"
     judge
 }
+others_are() { [ "$(ctl get --prefix --keys-only "$prefix_of_groups/other/" | grep -c .)" = "$1" ]; } # COUNT
 other_is_led() { [ "$(field h1 other leader)" = host1 ]; }
 
-story_etcd_after_a_lock() { # file:, then etcd, and tokens rise
+story_etcd_thousand_groups() { # one lease and one watch
     etcd_found 1
+    etcd_ttl=5s
     etcd_start s1
-    mkdir "$dir/locks"
-    "$ELECTOR" run --quiet --url "file:$dir/locks" work -- "$lib/cluster-worker" "$dir/ticks" &
-    local lock=$!
-    await_leader
-    local before=$token
-    kill -TERM "$lock"
-    await_exit "$lock" 0 "the run over a lock"
-    ctl put "$prefix_of_groups/elector/tokens-above" "$before" > "$dir/put"
-    work a b
-    await_leader "$before"
-    before=$token
-    kill -KILL "${runner[$leader]}"
-    await_leader "$before"
-    judge
+    "$BUILD/elector-engine" --socket "$dir/s" "$(url a)" >> "$dir/a.log" 2>&1 &
+    local it=$!
+    await 30 "the engine listens" test -S "$dir/s"
+    python3 test/engines/thousand.py "$dir/s" > "$dir/campaign" 2>&1 &
+    await 60 "it leads a thousand groups" grep -q 'leads 1000' "$dir/campaign"
+    [ "$(ctl get --prefix --keys-only "$prefix_of_groups/g" | grep -c .)" = 1000 ] || fail "not a thousand keys"
+    [ "$(leases)" = 1 ] || fail "$(leases) leases"
+    [ "$(etcd_counts watcher_total)" = 1 ] || fail "$(etcd_counts watcher_total) watches"
+    [ "$(etcd_counts watch_stream_total)" = 1 ] || fail "$(etcd_counts watch_stream_total) streams"
+    await 60 "all are renewed three times" grep -q 'renewed 3000' "$dir/campaign"
+    ! grep lost "$dir/campaign" > "$dir/lost" || fail "$(head -n 1 "$dir/lost")"
+    kill -TERM "$it"
+    await_exit "$it" 0 "the engine"
+    [ "$(leases)" = 0 ] || fail "$(leases) leases are left"
 }
+leases() { ctl lease list | sed -n 's/^found \([0-9]*\) .*/\1/p'; }
+etcd_counts() { curl -s "http://$(etcd_address s1):2379/metrics" | awk -v name="etcd_debugging_mvcc_$1" '$1 == name { print $2 }'; } # NAME

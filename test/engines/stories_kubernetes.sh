@@ -8,7 +8,7 @@ story_kubernetes_run_is_killed() { # the engine empties the holder: no lease has
     kube_begin
     local before=$token who=$leader
     kill -KILL "${runner[$who]}"
-    await_leader "$before"
+    await_handover "$before"
     [ "$leader" != "$who" ] || fail "$who leads, though it is dead"
     kube_judge
 }
@@ -18,7 +18,7 @@ story_kubernetes_command_is_killed() {
     kube_begin
     local before=$token
     kill -KILL "$worker"
-    await_leader "$before"
+    await_handover "$before"
     kube_judge
 }
 
@@ -51,7 +51,7 @@ story_kubernetes_resign() {
     kube_begin
     local before=$token
     kill -TERM "${runner[$leader]}"
-    await_leader "$before"
+    await_handover "$before"
     kube_judge
 }
 
@@ -79,6 +79,7 @@ story_kubernetes_api_is_frozen() { # for longer than the lease: the work ends be
     now=$(ticks)
     sleep 1 # whoever worked now would be seen
     [ "$(ticks)" = "$now" ] || fail "it works though nobody can renew"
+    says_why 'cannot use the API server .*: no answer in time; is it overloaded, frozen, or cut off'
     kill -CONT "$kube"
     await_leader "$before"
     kube_judge
@@ -89,6 +90,7 @@ story_kubernetes_api_restarts() { # within the lease: nobody loses the office
     kube_begin
     local before=$token now
     kube_kill
+    says_why 'cannot use the API server .*; is it running'
     kube_start
     now=$(ticks "$before ")
     await 40 "it works on" has_ticks "$before" $((now + 500))
@@ -196,9 +198,10 @@ story_kubernetes_waits_by_watch() { # while it is held nobody asks: only renewal
 
 story_kubernetes_lease_is_deleted() { # tokens rise over another object
     kube_begin
-    local before=$token
+    local before=$token who=$leader
     ask_kube -X DELETE "$(kube_leases)/work" > "$dir/deleted"
     await_leader "$before"
+    says_removed "$who" 'our Lease is gone'
     before=$token
     kill -KILL "${runner[$leader]}"
     await_leader "$before"
@@ -207,7 +210,7 @@ story_kubernetes_lease_is_deleted() { # tokens rise over another object
 
 story_kubernetes_holder_is_taken_by_hand() {
     kube_begin
-    local before=$token
+    local before=$token who=$leader
     kube_order strict/0
     lease
     python3 - "$dir/lease.json" << 'PYTHON'
@@ -219,6 +222,7 @@ json.dump(lease, open(sys.argv[1], "w"))
 PYTHON
     await 30 "it is taken" taken_by_hand
     await_leader "$before"
+    says_removed "$who" 'our Lease is gone'
     judge_tokens
 }
 taken_by_hand() { # with the version of now; a renewal may come between
@@ -454,4 +458,22 @@ story_kubernetes_for_a_host() { # one engine behind a socket: many clients, many
     [ -z "$(kube_holder)" ] || fail "the holder is $(kube_holder) still"
     kube_judge
 }
+
+story_kubernetes_thousand_groups() { # one list and one watch; each group has a Lease of its own
+    kube_found
+    kube_ttl=60s
+    kube_start
+    "$BUILD/elector-engine" --socket "$dir/s" "$(url a)" >> "$dir/a.log" 2>&1 &
+    local it=$!
+    await 30 "the engine listens" test -S "$dir/s"
+    python3 test/engines/thousand.py "$dir/s" > "$dir/campaign" 2>&1 &
+    await 60 "it leads a thousand groups" grep -q 'leads 1000' "$dir/campaign"
+    kube_order count/watch
+    [ "$(cat "$dir/ordered")" = 1 ] || fail "$(cat "$dir/ordered") watches"
+    kube_order count/list
+    [ "$(cat "$dir/ordered")" = 1 ] || fail "$(cat "$dir/ordered") lists"
+    ! grep lost "$dir/campaign" > "$dir/lost" || fail "$(head -n 1 "$dir/lost")"
+    [ ! -s "$dir/violations" ] || fail "the API server saw: $(sed -n 1p "$dir/violations")"
+}
+
 others_are_led() { [ "$(field h1 other-1 leader)$(field h1 other-2 leader)$(field h1 other-3 leader)" = host1host1host1 ]; }

@@ -3,26 +3,28 @@
 
 # ---- Candidates end ----
 
-story_zookeeper_candidates_end() { # each in its own way; the next one in the queue follows
+story_zookeeper_candidates_end() { # each in its own way; the next one in the queue follows, long before a session could expire
+    zk_ttl=40s
     zk_begin 1
     local before=$token who=$leader
     kill -KILL "${runner[$who]}" # the keeper ends the work, and the engine closes the session
-    await_leader "$before"
+    await_handover "$before"
     [ "$leader" != "$who" ] || fail "$who leads again"
     work "$who"
     await 30 "three candidates again" zk_waits 3
     before=$token
     kill -KILL "$worker" # elector run resigns, and ends
-    await_leader "$before"
+    await_handover "$before"
     before=$token
     kill -TERM "${runner[$leader]}"
-    await_leader "$before"
+    await_handover "$before"
     [ "$leader" = "$who" ] || fail "$leader leads, and not $who, which stood last"
     await 30 "one candidate is left" zk_waits 1
     judge
 }
 
 story_zookeeper_last_one_leaves_nothing() {
+    zk_ttl=40s
     zk_found 1
     zk_start 1
     work a
@@ -30,6 +32,7 @@ story_zookeeper_last_one_leaves_nothing() {
     kill -TERM "${runner[a]}"
     await_exit "${runner[a]}" 0 "elector run"
     await 10 "no node is left" zk_waits 0
+    judge
 }
 
 story_zookeeper_engine_is_killed() { # the work ends at once; the office, when the session has expired
@@ -95,6 +98,7 @@ story_zookeeper_loses_its_quorum() { # for longer than the session: the work end
     now=$(ticks)
     sleep 1 # whoever worked now would be seen
     [ "$(ticks)" = "$now" ] || fail "it works though nobody can renew"
+    says_why 'no server answers.*: is ZooKeeper running, with a majority of its servers'
     kill -CONT "${zk[1]}" "${zk[2]}"
     await_leader "$before"
     judge
@@ -111,6 +115,7 @@ story_zookeeper_restarts() { # within the session: an unreachable store is not a
     zk_begin 1
     local before=$token now
     zk_kill 1
+    says_why 'no server answers.*: is ZooKeeper running, with a majority of its servers'
     zk_start 1
     now=$(ticks "$before ")
     await 40 "it works on" has_ticks "$before" $((now + 500))
@@ -135,6 +140,8 @@ story_zookeeper_nodes_are_deleted() {
     await_leader "$before"
     [ "$leader" != "$who" ] || fail "$who leads, though others waited before it"
     await 30 "three candidates again" zk_waits 3
+    says_removed "$who" 'our node in ZooKeeper is gone'
+    judge_tokens
 }
 
 story_zookeeper_value_is_seen() {
@@ -188,6 +195,7 @@ story_zookeeper_other_layout() { # a path where Curator's LeaderLatch stands
     work b
     await_leader
     [[ $(zk_nodes) == _c_656c6563-*-latch-* ]] || fail "our node is no latch: $(zk_nodes)"
+    judge
 }
 
 # ---- Rights, many groups, bad input ----
@@ -212,7 +220,57 @@ story_zookeeper_digest() {
     [ "$(pgrep -af "$prefix" | grep -c shop:open)" = 0 ] || fail "ps shows the password"
     ELECTOR_ZOOKEEPER_AUTH=shop:open "$ELECTOR" status work --url "${zk_query:+$(zk_query='' url b)}" > "$dir/said"
     says '^work +c '
+    judge
 }
+
+story_zookeeper_negotiates_the_timeout() { # what the servers grant counts, be it more or less than was asked for
+    zk_least=5000
+    zk_found 1
+    zk_start 1
+    zk_ttl=2s
+    work a
+    await_leader
+    [ "$(zk_failover)" = 5200 ] || fail "a session of at least 5 s is bounded by $(zk_failover) ms"
+    kill -TERM "${runner[a]}"
+    await_exit "${runner[a]}" 0 "elector run"
+    zk_ttl=90s # more than 200 ticks
+    local before=$token now
+    work b
+    await_leader "$before"
+    [ "$(zk_failover)" = 40200 ] || fail "a session of at most 40 s is bounded by $(zk_failover) ms"
+    kill -TERM "${runner[b]}"
+    zk_ttl=2s
+    before=$token
+    work a b
+    await_leader "$before"
+    await 30 "both stand" zk_waits 2
+    before=$token now=$SECONDS
+    kill -KILL "$(zk_engine_of "$leader")"
+    await_leader "$before"
+    [ $((SECONDS - now)) -ge 3 ] || fail "the next one leads after $((SECONDS - now)) s, though the session lasts for 5 s"
+    judge
+}
+zk_failover() { "$ELECTOR" status work --url "$(url x)" --output json | sed -nE 's/.*"worst_failover_ms": *([0-9]+).*/\1/p'; }
+
+story_zookeeper_deep_below_a_chroot() { # with rights there alone: the folders above belong to somebody else
+    zk_found 1
+    zk_start 1
+    zk_hand put /tenants '' shop:open
+    zk_hand put /tenants/shop '' shop:open
+    zk_hand acl /tenants other:closed shop:open
+    echo shop:open > "$dir/auth" && chmod 600 "$dir/auth"
+    zk_path=tenants/shop/elections/of/workers zk_query="&auth-file=$dir/auth"
+    work a b
+    await_leader
+    await 30 "both stand" zk_deep_nodes 2
+    kill -KILL "${runner[$leader]}"
+    await_leader "$token"
+    zk_path=tenants/others
+    "$ELECTOR" campaign work --url "$(url c)" > "$dir/run-c.log" 2>&1 &
+    await_log_of c 'a folder above it is missing, and cannot be created\|its ACL gives these credentials no right to'
+    judge
+}
+zk_deep_nodes() { [ "$(zk_stat ephemerals_count)" = "$1" ]; }
 
 story_zookeeper_thousand_groups() { # on one session
     zk_found 1
@@ -237,6 +295,28 @@ zk_stat() { # NAME, of mntr
     printf mntr >&"$link"
     while read -rt 2 -u "$link" line; do [[ $line != "zk_$1"[[:space:]]* ]] || echo "${line##*[[:space:]]}"; done
     exec {link}>&-
+}
+
+story_zookeeper_for_a_host() { # one engine behind a socket: a client that leaves takes its own node along, and the session lives on
+    zk_found 1
+    zk_ttl=40s
+    zk_start 1
+    local h
+    for h in h1 h2; do
+        "$ELECTOR" agent --engine "$(url "$h")" --socket "$dir/$h.sock" 2> "$dir/$h.log" &
+        await 30 "the engine of $h listens" test -S "$dir/$h.sock"
+    done
+    url() { echo "unix:$dir/$1.sock"; }
+    work h1 h2
+    await_leader
+    await 30 "two candidates" zk_waits 2
+    local before=$token node
+    node=$(zk_nodes | sed -n 2p)
+    kill -TERM "${runner[$leader]}"
+    await 30 "one candidate is left" zk_waits 1
+    [ "$(zk_nodes)" = "$node" ] || fail "$(zk_nodes) stands there, and not $node"
+    await_handover "$before"
+    judge
 }
 
 story_zookeeper_after_a_lock() { # file:, then ZooKeeper, and tokens rise; a number that is none keeps everybody from standing

@@ -40,6 +40,7 @@ static uint64_t use_constants(void)
         (uint64_t)ELECTOR_REASON_FORCED,
         (uint64_t)ELECTOR_REASON_LEAVING,
         (uint64_t)ELECTOR_REASON_LOCK_REMOVED,
+        (uint64_t)ELECTOR_REASON_REMOVED,
         (uint64_t)ELECTOR_REASON_NONE,
         (uint64_t)ELECTOR_REASON_NOT_TRANSFERRED,
         (uint64_t)ELECTOR_REASON_NO_QUORUM,

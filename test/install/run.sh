@@ -48,6 +48,14 @@ if [ "$declared" = "$exported" ] && [ -z "$others" ]; then
 else
     fail "exports differ from elector.h: $(diff <(echo "$declared") <(echo "$exported") | tr '\n' ' ') $others"
 fi
+# The stores' libraries are in the engine alone: neither the library nor a program that uses it loads them.
+stores='libcurl|libzookeeper|libyaml|libssl'
+brings() { ldd "$1" | grep -oE "($stores)[^ ]*" | sort -u | tr '\n' ' '; } # FILE
+for file in "$library" "$prefix/bin/elector"; do
+    if [ -z "$(brings "$file")" ]; then pass "${file##*/} loads no store's library"; else fail "${file##*/} loads $(brings "$file")"; fi
+done
+engine=$(find "$prefix" -name elector-engine)
+if [[ -n $engine && $(brings "$engine") == *libcurl* ]]; then pass "the engine does"; else fail "the engine is missing, or loads no libcurl: the test above sees nothing"; fi
 if grep -q 'SONAME.*\[libelector\.so\.1\]' < <(readelf -d "$library"); then pass SONAME; else fail "no SONAME libelector.so.1"; fi
 visible=$(nm -g --defined-only "$libdir/libelector.a" | sed -n 's/.* [A-Z] //p' | sort)
 if [ "$visible" = "$declared" ]; then
@@ -72,6 +80,7 @@ fi
 read -ra flags <<<"$(pkg-config --cflags --libs elector)"
 if "$CC" -Wall -Werror examples/ten_lines.c "${flags[@]}" -o "$scratch/shared"; then
     elects "pkg-config, shared" "$scratch/shared"
+    if [ -z "$(brings "$scratch/shared")" ]; then pass "nor does an application"; else fail "an application loads $(brings "$scratch/shared")"; fi
 else
     fail "pkg-config, shared: does not build"
 fi

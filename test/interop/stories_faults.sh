@@ -17,7 +17,6 @@ each_way() { # PORT
     one_way answers "$1"
     judge
 }
-says_why() { await 30 "a run says '$1'" grep -qE -e "$1" "$dir"/run-?.log; } # PATTERN
 
 story_etcd_cut_off_one_way() {
     make_net
@@ -39,6 +38,25 @@ story_kubernetes_cut_off_one_way() {
     each_way "$kube_port"
     says_why 'cannot use the API server .*: no answer in time'
 }
+
+story_zookeeper_server_is_cut_off() { # from the others, and not from its clients: it serves nobody, and the session moves
+    make_net
+    zk_ttl=8s zk_user=65533 # of server 1: on loopback all connections come from one address
+    zk_begin 3
+    local before=$token now
+    nft_do add chain inet cut out '{ type filter hook output priority 0; }'
+    nft_do add rule inet cut out meta skuid "$zk_user" tcp dport '{ 2888, 3888 }' drop
+    nft_do add rule inet cut out meta skuid "$zk_user" tcp sport '{ 2888, 3888 }' drop
+    await 60 "server 1 serves nobody" zk_serves_nobody 1
+    now=$(ticks "$before ")
+    await 30 "it works on without server 1" has_ticks "$before" $((now + 300))
+    nft_do flush chain inet cut out
+    await 60 "server 1 serves" zk_serves 1
+    look
+    [ "$token" = "$before" ] || fail "token $token instead of $before: the office was lost"
+    judge
+}
+zk_serves_nobody() { ! zk_serves "$1"; }
 
 # ---- The disk is full ----
 
@@ -187,6 +205,45 @@ story_etcd_certificate_expires() { # of the server, which is started with anothe
     etcd_start s1
     await_leader "$before"
     judge
+}
+
+story_etcd_client_certificate_expires() { # while one leads by it; a renewed file counts without a restart
+    etcd_found 1
+    (
+        cd "$dir" || exit
+        make_ca ca
+        make_certificate ca server "$(etcd_address s1)" 1
+        make_certificate ca client client 1
+        make_certificate ca health health 1
+        cp client.crt renewed.crt
+        make_short_certificate ca client 15
+    ) > "$dir/openssl" 2>&1
+    etcd_scheme=https etcd_url=etcds etcd_query="&ca=$dir/ca.crt&cert=$dir/client.crt&key=$dir/client.key"
+    etcd_flags=(--cert-file "$dir/server.crt" --key-file "$dir/server.key" --client-cert-auth --trusted-ca-file "$dir/ca.crt")
+    etcd_answers() { ctl --cacert "$dir/ca.crt" --cert "$dir/health.crt" --key "$dir/health.key" endpoint health > /dev/null 2>&1; }
+    etcd_start s1
+    work a b
+    await_leader
+    local before=$token
+    await 60 "the certificate has expired" is_expired client
+    look
+    [ "$token" = "$before" ] || fail "the office was lost with the certificate, though the connection is there"
+    etcd_kill s1 # the next connection is refused
+    etcd_start s1
+    await 60 "the work has ended" has_stopped
+    says_why 'cannot use etcd at .*; name the right files with ca=, cert= and key='
+    cp "$dir/renewed.crt" "$dir/client.new" && mv "$dir/client.new" "$dir/client.crt"
+    await_leader "$before"
+    judge
+}
+is_expired() { ! openssl x509 -in "$dir/$1.crt" -noout -checkend 0 > "$dir/checked"; }
+make_short_certificate() { # CA NAME SECONDS: once more, for the key that is there
+    : > index.txt
+    echo 01 > serial
+    printf '%s\n' '[ca]' 'default_ca=this' '[this]' database=index.txt serial=serial new_certs_dir=. default_md=sha256 policy=any '[any]' \
+        commonName=supplied > short.conf
+    openssl ca -batch -notext -config short.conf -cert "$1.crt" -keyfile "$1.key" -in "$2.csr" -extfile "$2.ext" -out "$2.crt" \
+        -startdate "$(date -u -d '-1 hour' +%Y%m%d%H%M%SZ)" -enddate "$(date -u -d "+$3 seconds" +%Y%m%d%H%M%SZ)"
 }
 
 story_kubernetes_certificate_expires() {

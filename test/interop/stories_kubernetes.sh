@@ -2,10 +2,9 @@
 # kube-apiserver and client-go's example, from Debian's source package. The stories of the in-tree API server, told with the real one; and
 # what only the real one can show.
 
-with_real() { [ -n "${kubernetes:-}" ] || skip "kube-apiserver is not built"; }
+[[ $name != real-* ]] || [ -n "${kubernetes:-}" ] || skip "kube-apiserver is not built"
 
 story_real_same_answers() { # the in-tree API server is as good as these
-    with_real
     kube_found
     make_other_server
     kube_start
@@ -39,20 +38,19 @@ reader_reads() { [ "$(curl -s -o /dev/null -w '%{http_code}' --cacert "$dir/ca.c
 
 # ---- As with the in-tree API server ----
 
-story_real_run_is_killed() { with_real && story_kubernetes_run_is_killed; }
-story_real_command_is_killed() { with_real && story_kubernetes_command_is_killed; }
-story_real_engine_is_killed() { with_real && story_kubernetes_engine_is_killed; }
-story_real_engine_is_frozen() { with_real && story_kubernetes_engine_is_frozen; }
-story_real_last_one_leaves_a_free_lease() { with_real && story_kubernetes_last_one_leaves_a_free_lease; }
-story_real_api_is_frozen() { with_real && story_kubernetes_api_is_frozen; }
-story_real_lease_is_deleted() { with_real && story_kubernetes_lease_is_deleted; }
-story_real_holder_is_taken_by_hand() { with_real && story_kubernetes_holder_is_taken_by_hand; }
-story_real_rights_are_missing() { with_real && story_kubernetes_rights_are_missing; }
-story_real_client_certificate() { with_real && story_kubernetes_client_certificate; }
-story_real_values() { with_real && story_kubernetes_values; }
+story_real_run_is_killed() { story_kubernetes_run_is_killed; }
+story_real_command_is_killed() { story_kubernetes_command_is_killed; }
+story_real_engine_is_killed() { story_kubernetes_engine_is_killed; }
+story_real_engine_is_frozen() { story_kubernetes_engine_is_frozen; }
+story_real_last_one_leaves_a_free_lease() { story_kubernetes_last_one_leaves_a_free_lease; }
+story_real_api_is_frozen() { story_kubernetes_api_is_frozen; }
+story_real_lease_is_deleted() { story_kubernetes_lease_is_deleted; }
+story_real_holder_is_taken_by_hand() { story_kubernetes_holder_is_taken_by_hand; }
+story_real_rights_are_missing() { story_kubernetes_rights_are_missing; }
+story_real_client_certificate() { story_kubernetes_client_certificate; }
+story_real_values() { story_kubernetes_values; }
 
 story_real_api_restarts() { # within the lease: nobody loses the office
-    with_real
     kube_ttl=60s
     story_kubernetes_api_restarts
 }
@@ -60,7 +58,6 @@ story_real_api_restarts() { # within the lease: nobody loses the office
 # ---- What only the real one can show ----
 
 story_real_rights_are_withdrawn() { # from one who leads: RBAC, within moments
-    with_real
     kube_begin
     kube_users "good-token shop get" "root admin $kube_rights"
     await 60 "the work has ended" has_stopped
@@ -72,7 +69,6 @@ story_real_rights_are_withdrawn() { # from one who leads: RBAC, within moments
 }
 
 story_real_token_is_revoked() { # of a service account, bound to a Secret: the Secret goes, and the file has another token
-    with_real
     kube_ttl=20s
     kube_found
     kube_start
@@ -103,7 +99,6 @@ service_token() { # NAME of a Secret, to which it is bound
 }
 
 story_real_history_is_compacted() { # while the API server was away: watches begin anew with a list
-    with_real
     kube_ttl=60s
     kube_begin
     local before=$token i
@@ -118,7 +113,6 @@ story_real_history_is_compacted() { # while the API server was away: watches beg
 }
 
 story_real_store_below_is_frozen() { # the API server answers, and cannot write: no renewal
-    with_real
     kube_begin
     local before=$token
     kill -STOP "$real_store"
@@ -129,7 +123,6 @@ story_real_store_below_is_frozen() { # the API server answers, and cannot write:
 }
 
 story_real_namespace_does_not_exist() {
-    with_real
     kube_found
     kube_start
     kube_config "token: root"

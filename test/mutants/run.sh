@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Plants each known bug of the list in a copy of its file, links it into the test that should notice, and
 # expects that test to fail; where the block names a row of test/check/list, links it into the command too, and expects
-# the checker to come to another verdict there.
+# the checker to come to another verdict there; where it names a story of test/engines, links it into elector-engine, and expects that
+# story to end badly.
 #
 #   run.sh             all of them, on all processors
 #   run.sh NAME        one, or those that a pattern names; the output of its test is shown
@@ -29,7 +30,7 @@ flags=(-std=c17 -O1 -Iinclude -Isrc -Itest -w "-DELECTOR_SOURCE_DIR=\"$PWD\"" '-
 libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_agent.a"
     "$build/libelector_client.a" "$build/libelector_base.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -lyaml -pthread)
 
-# One folder per bug: why, file, test, check, hangs, first; mutant.c, the file with the bug in it, or `stale`, which says why there is
+# One folder per bug: why, file, test, check, story, hangs, first; mutant.c, the file with the bug in it, or `stale`, which says why there is
 # none. Prints the folders of this part, a line for each test: the bugs of a test are in one part, and the tests take turns.
 perl -e '
     my ($work, $only, $part, $parts) = @ARGV;
@@ -37,13 +38,13 @@ perl -e '
     while (<STDIN>) {
         if (/^=== (\S+)/) { $one = { name => $1, from => "", to => "" }; push @order, $one }
         elsif (!defined $one || /^\s*$/) { next }
-        elsif (/^(why|file|test|check|hangs|first)\s+(.*)$/) { $one->{$1} = $2 }
+        elsif (/^(why|file|test|check|story|hangs|first)\s+(.*)$/) { $one->{$1} = $2 }
         elsif (/^-(.*)$/s) { $one->{from} .= $1 }
         elsif (/^\+(.*)$/s) { $one->{to} .= $1 }
         else { die "mutants: cannot read: $_" }
     }
     my $pattern = join "", map { $_ eq "*" ? ".*" : $_ eq "?" ? "." : quotemeta } split //, $only;
-    for (grep { $_->{name} =~ /^$pattern$/ } @order) { push @{ $of{ $_->{test} // "check/$_->{check}" } }, $_ }
+    for (grep { $_->{name} =~ /^$pattern$/ } @order) { push @{ $of{ $_->{test} // ($_->{check} ? "check/$_->{check}" : "story/$_->{name}") } }, $_ }
     my @tests = sort keys %of;
     for my $i (grep { $_ % $parts == $part - 1 } 0 .. $#tests) {
         my @folders;
@@ -51,7 +52,7 @@ perl -e '
             my $dir = "$work/$one->{name}";
             mkdir $dir or die "mutants: the list has two called $one->{name}\n";
             my $put = sub { open(my $f, ">", "$dir/$_[0]") or die "$dir: $!\n"; print $f $_[1] };
-            $put->($_, $one->{$_}) for grep { defined $one->{$_} } qw(why file test check hangs first);
+            $put->($_, $one->{$_}) for grep { defined $one->{$_} } qw(why file test check story hangs first);
             my $text = do { open(my $f, "<", $one->{file}) or die "$one->{file}: $!\n"; local $/; <$f> };
             my $count = () = $text =~ /^\Q$one->{from}\E/mg;
             $text =~ s/^\Q$one->{from}\E/$one->{to}/m;
@@ -109,6 +110,19 @@ find_by_check() { # MUTANT-FOLDER ROW
     esac
 }
 
+# And when a story of engines ends badly. That a server does not start in time says nothing.
+find_by_story() { # MUTANT-FOLDER STORY
+    local file main=$build/CMakeFiles/elector-engine.dir/src/engines/main.c.o
+    file=$(< "$1/file")
+    mapfile -t beside < <(find "$build/CMakeFiles/elector_engines.dir" -name '*.o' ! -path "*/$file.o")
+    $cc "$main" "$1/mutant.o" "${beside[@]}" "${libraries[@]}" -lcurl -lzookeeper_st -o "$1/elector-engine" || return 2
+    ELECTOR_ENGINES_DIR=$1 ELECTOR_AWAIT_MAX=12 ELECTOR=$build/elector BUILD=$build timeout "$patience" test/engines/run.sh "$2" > "$1/told" 2>&1 && status=0 || status=$?
+    cat "$1/told"
+    rm -f "$1/elector-engine"
+    grep -q "^FAIL $2:" "$1/told" || return $((status ? 3 : 1))
+    ! grep -qE "^FAIL $2: (it told no end|not in time: .*(serves|answers|is ready|listens))$" "$1/told" || return 3
+}
+
 report() { # MUTANT-FOLDER HOW STATUS BEGAN
     local verdict=missed
     case $3 in
@@ -136,6 +150,11 @@ try() { # MUTANT-FOLDER
         find_by_check "$dir" "$(< "$dir/check")" >> "$dir/log" 2>&1 || status=$?
         report "$dir" "check/$(< "$dir/check")" "$status" "$began"
     fi
+    if [ -e "$dir/story" ]; then
+        began=${EPOCHREALTIME/./} status=0
+        (find_by_story "$dir" "$(< "$dir/story")") >> "$dir/log" 2>&1 || status=$?
+        report "$dir" "engines/$(< "$dir/story")" "$status" "$began"
+    fi
     [ -z "$show" ] || awk '{ print "        " $0 }' "$dir/log" >&2 # not into the table: it says what it likes, and ends without a newline
     rm -f "$dir/test.bin" "$dir/elector" # a thousand of them fill a small disk
 }
@@ -144,7 +163,7 @@ try_each() { # MUTANT-FOLDER...
     for dir in "$@"; do try "$dir"; done
 }
 
-export -f objects_of run_test find_by_test find_by_check report try try_each
+export -f objects_of run_test find_by_test find_by_check find_by_story report try try_each
 export build cc work show
 export patience=${PATIENCE:-120} # seconds
 arrays=$(declare -p flags libraries)
@@ -159,14 +178,16 @@ for hung in $(awk '$1 == "hung" { print $2 }' "$work/table"); do
     mv "$work/rest" "$work/table"
     try "$work/$hung" | tee -a "$work/table"
 done
-total=$(find "$work" -mindepth 2 -maxdepth 2 \( -name test -o -name check \) | wc -l)
-awk -v total="$total" -v checks="$(find "$work" -mindepth 2 -maxdepth 2 -name check | wc -l)" '
+total=$(find "$work" -mindepth 2 -maxdepth 2 \( -name test -o -name check -o -name story \) | wc -l)
+count_of() { find "$work" -mindepth 2 -maxdepth 2 -name "$1" | wc -l; }
+awk -v total="$total" -v checks="$(count_of check)" -v stories="$(count_of story)" '
     / check\// { checked += $1 == "found" }
+    / engines\// { told += $1 == "found" }
     $1 == "found" { found++ }
     $1 == "found" && $2 == "by" { hanging = hanging " " $4 }
     $1 == "hung" { hung = hung " " $2 }
     END {
-        printf "found %d of %d: by tests %d of %d, by the checker %d of %d\n", found, total, found - checked, total - checks, checked, checks
+        printf "found %d of %d: by tests %d of %d, by the checker %d of %d, by stories %d of %d\n", found, total, found - checked - told, total - checks - stories, checked, checks, told, stories
         if (hanging) print "found by hanging:" hanging
         if (hung) print "hung twice, which is no verdict; say `hangs` and why in the list, or mend the test:" hung
         printf "%d passed, %d failed\n", found, total - found

@@ -472,6 +472,13 @@ uint64_t host_unrenewed_ns(const struct host_group *group, uint64_t *late_ns)
     return end > now + lease ? 0 : now + lease - end;
 }
 
+const char *host_early_end(const struct host_group *group, const char **sentence)
+{
+    (void)group;
+    *sentence = NULL;
+    return "preempted";
+}
+
 uint64_t host_lease_less_margin_ns(const struct host_group *group)
 {
     const uint64_t lease = host_option(group, "lease", 0), margin = group->runner->margin;

@@ -196,6 +196,9 @@ bool host_hears_in(const struct host_group *, el_node peer);
 /* For a group that this member leads: the time since a majority last renewed the lease; 0: it has none. Healthy leaders
  * renew every beat. After *late_ns the lease counts as not renewed: three beats, or half a lease if that is less. */
 uint64_t host_unrenewed_ns(const struct host_group *, uint64_t *late_ns);
+/* Why a claim of this member ended before its deadline, though nobody here ended it: one word; and a sentence for people, or
+ * NULL. */
+const char *host_early_end(const struct host_group *, const char **sentence);
 uint64_t host_lease_less_margin_ns(const struct host_group *); /* from a renewal to the deadline of the work */
 /* The longest time from a leader's silence to the next election, by this group's settings; 0: no bound. */
 uint64_t host_worst_failover_ns(const struct host_group *);

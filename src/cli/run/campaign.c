@@ -111,6 +111,7 @@ static void campaign(struct run *run)
             ELECTOR_NEVER; /* the candidate of the highest weight may have its share already */
     options.priority = find_priority(run);
     run->lost = run->stop_asked = run->another_leads = false;
+    run->was_removed = false;
     run->reason[0] = '\0';
     if (run->request->verbose)
         run_say(run, "campaigning with priority %llu%s", (unsigned long long)options.priority,
@@ -153,7 +154,10 @@ static void on_event(void *context, const elector_event *event)
     switch (event->type) {
     case ELECTOR_ELECTED: run->lost = run->stop_asked = false; break;
     case ELECTOR_STOP: run->stop_asked = true; break;
-    case ELECTOR_LOST_OFFICE: run->lost = true; break;
+    case ELECTOR_LOST_OFFICE:
+        run->lost = true;
+        run->was_removed = event->reason == ELECTOR_REASON_REMOVED;
+        break;
     case ELECTOR_NEW_LEADER:
         run->another_leads = event->leader->name[0] && !event->leader->is_me;
         if (run->another_leads && run->request->verbose) run_say(run, "%s leads", event->leader->name);

@@ -165,6 +165,7 @@ struct run {
     bool hands_over; /* we have asked for a hand-over */
     bool told_alone; /* we have reported that there is nobody to hand over to */
     char reason[128];
+    bool was_removed; /* from a store: a problem, so --quiet does not hide it */
 
     /* Penalties: after a short tenure, campaign with priority 0. */
     uint64_t penalised_until_ns; /* 0: no penalty */

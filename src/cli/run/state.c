@@ -159,7 +159,7 @@ static void step_ready(struct run *run)
 static void step_work(struct run *run)
 {
     if (run_must_stop(run)) {
-        if (!run->request->quiet)
+        if (!run->request->quiet || run->was_removed)
             run_say(run, "%s (%s); stopping the command",
                     run->stop_asked ? "handing over" : "no longer leading",
                     run->reason[0] ? run_without_group(run, run->reason)

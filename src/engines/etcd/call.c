@@ -77,12 +77,17 @@ static bool says(const char *message, const char *part)
     return strstr(message, part) != NULL;
 }
 
+static bool is_of_token(int code, const char *message)
+{
+    return code == GRPC_UNAUTHENTICATED || says(message, "invalid auth token") ||
+           says(message, "revision of auth store is old"); /* JWT, after any change of rights */
+}
+
 bool etcd_refused(struct etcd *etcd, uint32_t server, int code, const char *message)
 {
     char name[300];
     name_server(etcd, server, name);
-    const bool is_stale = code == GRPC_UNAUTHENTICATED || says(message, "invalid auth token") ||
-                          says(message, "revision of auth store is old"); /* JWT, after any change of rights */
+    const bool is_stale = is_of_token(code, message);
     const bool is_fresh = clock_boottime_ns() - etcd->token_at < NS_PER_S;
     if (is_stale && etcd->token[0] && !is_fresh) {
         etcd->token[0] = '\0'; /* it has expired: ask for another */
@@ -139,6 +144,12 @@ static bool is_of_server(int status, int code, const char *message)
            code == 14 || code == 4;
 }
 
+/* Of calls that were under way together, one has told already that their token has expired. */
+static bool had_earlier_token(const struct etcd_call *call)
+{
+    return call->token_at && (!call->etcd->token[0] || call->token_at != call->etcd->token_at);
+}
+
 static void on_done(void *context, const struct fetch_answer *answer)
 {
     struct etcd_call *call = context;
@@ -167,6 +178,9 @@ static void on_done(void *context, const struct fetch_answer *answer)
                      answer->status);
         const struct fetch_answer worded = {.trouble = FETCH_UNUSABLE, .text = text};
         etcd_server_failed(etcd, server, &worded);
+        mine.done(etcd, mine.context, ETCD_FAILED, NULL, 0, "");
+    } else if (is_of_token(code, message) && had_earlier_token(&mine)) {
+        etcd_server_answered(etcd, server);
         mine.done(etcd, mine.context, ETCD_FAILED, NULL, 0, "");
     } else {
         etcd_server_answered(etcd, server);
@@ -203,8 +217,12 @@ bool etcd_call(struct etcd *etcd, const char *path, json_t *body, void *context,
         free(call);
         return false;
     }
-    *call = (struct etcd_call){
-        .after = etcd->calls, .etcd = etcd, .server = etcd->at, .context = context, .done = done};
+    *call = (struct etcd_call){.after = etcd->calls,
+                               .etcd = etcd,
+                               .server = etcd->at,
+                               .token_at = etcd->token[0] ? etcd->token_at : 0,
+                               .context = context,
+                               .done = done};
     etcd_write_url(etcd, path, url, sizeof url);
     etcd_headers(etcd, room, headers);
     const struct fetch_request request = {.url = url,

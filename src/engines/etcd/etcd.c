@@ -222,16 +222,18 @@ static const char *const lacks[][2] = {
     {"forget", "etcd lists no group that nobody stands for: there is nothing to forget"},
     {NULL, NULL}};
 
-const struct store_kind store_etcd = {.name = "etcd",
-                                      .schemes = {"etcd", "etcds"},
-                                      .port = 2379,
-                                      .options = options,
-                                      .algorithm = &el_etcd_election,
-                                      .lacks = lacks,
-                                      .open = open_etcd,
-                                      .leave = leave,
-                                      .close = close_etcd,
-                                      .observe = observe,
-                                      .ask = ask,
-                                      .withdraw = withdraw,
-                                      .proclaim = proclaim};
+const struct store_kind store_etcd = {
+    .name = "etcd",
+    .schemes = {"etcd", "etcds"},
+    .port = 2379,
+    .options = options,
+    .algorithm = &el_etcd_election,
+    .removed = "removed: our key in etcd is gone: somebody deleted it, or revoked its lease",
+    .lacks = lacks,
+    .open = open_etcd,
+    .leave = leave,
+    .close = close_etcd,
+    .observe = observe,
+    .ask = ask,
+    .withdraw = withdraw,
+    .proclaim = proclaim};

@@ -130,8 +130,8 @@ void etcd_free_group(struct etcd_group *);
 
 /* call.c */
 enum etcd_outcome {
-    ETCD_DONE,   /* `answer` is the object */
-    ETCD_FAILED, /* nobody knows whether it took effect. The next server is in use by now: call again */
+    ETCD_DONE, /* `answer` is the object */
+    ETCD_FAILED, /* nobody knows whether it took effect. The next server is in use by now, or another token: call again */
     ETCD_REFUSED /* etcd said no: `code` of gRPC, and `message` */
 };
 enum { ETCD_NOT_FOUND = 5, ETCD_OUT_OF_RANGE = 11 };
@@ -140,8 +140,8 @@ struct etcd_call {
     struct etcd *etcd;
     struct fetch *fetch;
     uint32_t server;
-    uint64_t began;
-    void *context; /* the caller's */
+    uint64_t token_at; /* of the token that it was sent with; 0: without one */
+    void *context;     /* the caller's */
     void (*done)(struct etcd *, void *context, enum etcd_outcome, const json_t *answer, int code,
                  const char *message);
 };

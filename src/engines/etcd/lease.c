@@ -49,7 +49,7 @@ void etcd_lease_is_lost(struct etcd *etcd)
 {
     if (etcd->lease_state == LEASE_NONE) return;
     etcd->lease_state = LEASE_NONE;
-    etcd->has_named = false;
+    etcd->has_named = etcd->beats = false;
     unjoin(etcd);
     for (struct etcd_group *g = etcd_next(etcd, NULL); g; g = etcd_next(etcd, g)) {
         g->withdraws = g->has_key = false; /* our keys ended with it */
@@ -63,6 +63,21 @@ void etcd_lease_is_lost(struct etcd *etcd)
     log_event(LOG_WARN_LEVEL, NULL,
               "etcd says that our lease %" PRIx64 " has ended: standing again with a new one", etcd->lease);
     etcd_go_on(etcd);
+}
+
+/* ---- Calls about a lease ---- */
+
+/* An answer may come after its lease was lost, or after the next one was asked for: of that one it says nothing. */
+static bool call_for_lease(struct etcd *etcd, const char *path, json_t *body,
+                           void (*done)(struct etcd *, void *, enum etcd_outcome, const json_t *, int,
+                                        const char *))
+{
+    return etcd_call(etcd, path, body, (void *)(uintptr_t)etcd->session, done);
+}
+
+static bool is_present(const struct etcd *etcd, const void *context, enum etcd_lease state)
+{
+    return (uintptr_t)context == etcd->session && etcd->lease_state == state;
 }
 
 /* ---- Grant ---- */
@@ -79,7 +94,7 @@ static void on_granted(struct etcd *etcd, void *context, enum etcd_outcome outco
                        int code, const char *message)
 {
     const uint64_t asked = engine_ttl(etcd->engine) / NS_PER_S, granted = etcd_number(answer, "TTL");
-    (void)context;
+    if (!is_present(etcd, context, LEASE_GRANTING)) return;
     etcd->lease_state = LEASE_NONE;
     if (outcome == ETCD_REFUSED) {
         (void)etcd_refused(etcd, etcd->at, code, message);
@@ -108,7 +123,7 @@ static void grant(struct etcd *etcd)
     etcd->session++;
     etcd->has_named = false;
     join(etcd);
-    if (etcd_call(etcd, "/v3/lease/grant", json_pack("{ss ss}", "TTL", ttl, "ID", id), NULL, on_granted))
+    if (call_for_lease(etcd, "/v3/lease/grant", json_pack("{ss ss}", "TTL", ttl, "ID", id), on_granted))
         etcd->lease_state = LEASE_GRANTING;
 }
 
@@ -118,7 +133,7 @@ static void on_beaten(struct etcd *etcd, void *context, enum etcd_outcome outcom
                       int code, const char *message)
 {
     const uint64_t ttl = etcd_number(json_object_get(answer, "result"), "TTL");
-    (void)context;
+    if (!is_present(etcd, context, LEASE_ALIVE)) return;
     etcd->beats = false;
     if (outcome == ETCD_DONE && ttl == 0) {
         etcd_lease_is_lost(etcd); /* also HTTP 200: etcd leaves out what is 0 */
@@ -141,7 +156,7 @@ static void beat(struct etcd *etcd, uint64_t now)
     snprintf(id, sizeof id, "%" PRIu64, etcd->lease);
     join(etcd);
     etcd->beat_sent = now;
-    etcd->beats = etcd_call(etcd, "/v3/lease/keepalive", json_pack("{ss}", "ID", id), NULL, on_beaten);
+    etcd->beats = call_for_lease(etcd, "/v3/lease/keepalive", json_pack("{ss}", "ID", id), on_beaten);
     if (!etcd->beats) unjoin(etcd);
 }
 

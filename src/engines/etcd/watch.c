@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log/log.h"
 #include "engines/etcd/internal.h"
 
 enum { LINE_MAX_BYTES = 16 << 20 };
@@ -59,8 +60,8 @@ void etcd_stop_watch(struct etcd *etcd)
     etcd->watch_is_old = true;
 }
 
-/* The store forgot what was between: all is read again. */
-static void on_compacted(struct etcd *etcd)
+/* All is read again: the store forgot what was between, or told more at once than there is room for. */
+static void look_anew(struct etcd *etcd)
 {
     etcd_stop_watch(etcd);
     etcd->has_looked = false;
@@ -82,7 +83,11 @@ static void take_line(struct etcd *etcd, const char *line, size_t size)
             (void)etcd_refused(etcd, etcd->at, strstr(why, "PermissionDenied") ? 7 : 0, why);
         etcd_stop_watch(etcd);
         etcd->watch_not_before = clock_boottime_ns() + NS_PER_S / 10;
-        if (is_compacted) on_compacted(etcd);
+        if (is_compacted) {
+            log_event(LOG_INFO_LEVEL, NULL,
+                      "etcd has compacted what the watch has not seen: reading all keys again");
+            look_anew(etcd);
+        }
     } else if (result) {
         json_array_foreach(json_object_get(result, "events"), i, event)
         {
@@ -116,7 +121,7 @@ static void on_bytes(void *context, int status, const char *bytes, size_t size)
         const char *newline = memchr(bytes, '\n', size);
         const size_t part = newline ? (size_t)(newline - bytes) : size;
         if (!keep(etcd, bytes, part)) {
-            on_compacted(etcd); /* too much at once: read it again instead */
+            look_anew(etcd);
             return;
         }
         if (!newline) return;

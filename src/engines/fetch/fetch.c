@@ -117,6 +117,8 @@ static enum fetch_trouble trouble_of(const struct fetch *fetch)
     case CURLE_OK: return FETCH_ANSWERED;
     case CURLE_OPERATION_TIMEDOUT: return FETCH_LATE;
     case CURLE_SSL_CONNECT_ERROR: return is_of_socket(fetch) ? FETCH_UNREACHABLE : FETCH_UNTRUSTED;
+    /* With TLS 1.3 the server tells only after the handshake that it refuses our certificate, by an alert. */
+    case CURLE_RECV_ERROR: return strstr(fetch->text, "alert") ? FETCH_UNTRUSTED : FETCH_UNREACHABLE;
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CACERT_BADFILE:

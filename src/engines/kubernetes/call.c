@@ -203,8 +203,13 @@ static void on_done(void *context, const struct fetch_answer *answer)
     struct kubernetes *k = call->k;
     const struct call mine = *call;
     json_t *body = answer->trouble == FETCH_ANSWERED ? json_loadb(answer->body, answer->size, 0, NULL) : NULL;
+    /* Of calls that were under way together, one has found the token replaced; it is asked again with the new one. */
+    const bool had_earlier_token = answer->trouble == FETCH_ANSWERED && answer->status == 401 &&
+                                   mine.token_number != k->credentials.token_number;
     end_call(call);
-    if (mine.of)
+    if (had_earlier_token)
+        ;
+    else if (mine.of)
         land(&mine, answer, body);
     else
         kubernetes_listed(k, answer, body);
@@ -224,6 +229,7 @@ static struct call *begin(struct kubernetes *k, const struct call *model, const 
     if (call && !lacks_body) {
         *call = *model;
         call->k = k;
+        call->token_number = k->credentials.token_number;
         kubernetes_url(k, name, "", url);
         kubernetes_headers(k, text, room, headers);
         const struct fetch_request request = {.method = methods[call->verb],

@@ -67,6 +67,7 @@ bool credentials_refresh(struct credentials *c, uint64_t now_ns)
     const bool is_new =
         size > 0 && (size_t)size < sizeof read - 1 && clean_token(read) && strcmp(read, c->token) != 0;
     if (is_new) snprintf(c->token, sizeof c->token, "%s", read);
+    c->token_number += is_new;
     explicit_bzero(read, sizeof read);
     return is_new; /* a file that cannot be read now leaves the token that we have */
 }

@@ -16,6 +16,7 @@ struct credentials {
     char source[300]; /* the kubeconfig, or the service account's folder: for people */
     char token[CREDENTIALS_TOKEN_MAX];
     uint64_t token_read_ns;
+    uint64_t token_number; /* counts the tokens that the file had */
 };
 
 /* False: `text` says what is wrong, and what to do. */

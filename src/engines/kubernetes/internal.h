@@ -74,10 +74,11 @@ struct call {
     struct kubernetes *k;
     struct fetch *fetch;
     enum verb verb;
-    uint64_t version;  /* the object's, when it was sent */
-    uint64_t acquires; /* the token of a new tenure; 0: none */
-    uint64_t value_of; /* UPDATE that proclaims: the tenure */
-    bool is_request;   /* its answer is the machine's */
+    uint64_t version;      /* the object's, when it was sent */
+    uint64_t acquires;     /* the token of a new tenure; 0: none */
+    uint64_t value_of;     /* UPDATE that proclaims: the tenure */
+    bool is_request;       /* its answer is the machine's */
+    uint64_t token_number; /* of the credentials that it was sent with */
 };
 
 struct kubernetes {

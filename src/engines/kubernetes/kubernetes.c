@@ -248,16 +248,18 @@ static const char *const lacks[][2] = {
     {"forget", "a group is a Lease, which stays: `kubectl delete lease GROUP` when nobody stands for it"},
     {NULL, NULL}};
 
-const struct store_kind store_kubernetes = {.name = "kubernetes",
-                                            .schemes = {"kubernetes", ""},
-                                            .usual_ttl = 15 * NS_PER_S,
-                                            .options = options,
-                                            .algorithm = &el_kubernetes_lease,
-                                            .lacks = lacks,
-                                            .open = open_kubernetes,
-                                            .leave = leave,
-                                            .close = close_kubernetes,
-                                            .observe = observe,
-                                            .ask = ask,
-                                            .withdraw = withdraw,
-                                            .proclaim = proclaim};
+const struct store_kind store_kubernetes = {
+    .name = "kubernetes",
+    .schemes = {"kubernetes", ""},
+    .usual_ttl = 15 * NS_PER_S,
+    .options = options,
+    .algorithm = &el_kubernetes_lease,
+    .removed = "removed: our Lease is gone: somebody deleted it, or wrote another holder into it",
+    .lacks = lacks,
+    .open = open_kubernetes,
+    .leave = leave,
+    .close = close_kubernetes,
+    .observe = observe,
+    .ask = ask,
+    .withdraw = withdraw,
+    .proclaim = proclaim};

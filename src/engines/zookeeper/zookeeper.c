@@ -439,16 +439,18 @@ static const char *const lacks[][2] = {
     {"forget", "a group that nobody stands for is an empty node of ZooKeeper: delete it there"},
     {NULL, NULL}};
 
-const struct store_kind store_zookeeper = {.name = "zookeeper",
-                                           .schemes = {"zookeeper", ""},
-                                           .port = 2181,
-                                           .options = options,
-                                           .algorithm = &el_zookeeper_recipe,
-                                           .lacks = lacks,
-                                           .open = open_adapter,
-                                           .leave = leave,
-                                           .close = close_adapter,
-                                           .observe = observe,
-                                           .ask = ask,
-                                           .withdraw = withdraw,
-                                           .proclaim = proclaim};
+const struct store_kind store_zookeeper = {
+    .name = "zookeeper",
+    .schemes = {"zookeeper", ""},
+    .port = 2181,
+    .options = options,
+    .algorithm = &el_zookeeper_recipe,
+    .removed = "removed: our node in ZooKeeper is gone: somebody deleted it, or ended our session",
+    .lacks = lacks,
+    .open = open_adapter,
+    .leave = leave,
+    .close = close_adapter,
+    .observe = observe,
+    .ask = ask,
+    .withdraw = withdraw,
+    .proclaim = proclaim};

@@ -151,4 +151,31 @@ void engine_trouble(struct engine *engine, const char *format, ...)
     fake_say("trouble %s", text);
 }
 
+void engine_trouble_is_over(struct engine *engine)
+{
+    (void)engine;
+}
+
+void engine_hears_store(struct engine *engine)
+{
+    (void)engine;
+}
+
+void engine_is_ready(struct engine *engine)
+{
+    (void)engine;
+    fake_say("ready");
+}
+
+void engine_has_left(struct engine *engine)
+{
+    (void)engine;
+    fake_say("left");
+}
+
+void engine_set_worst_failover(struct engine *engine, el_duration time)
+{
+    (void)engine, (void)time;
+}
+
 #endif

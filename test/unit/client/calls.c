@@ -273,10 +273,14 @@ static void reasons_have_numbers(void **state)
     say("elected", 7, "");
     say("lost", 7, "deadline"); /* ours to say, not the agent's */
     hears("jobs elected; jobs lost other; ");
+    say("elected", 8, "");
+    say("lost", 8, "removed"); /* an engine's */
+    hears("jobs elected; jobs lost removed; ");
     assert_string_equal(elector_status_name(ELECTOR_CLOSED), "closed");
     assert_string_equal(elector_status_name((elector_status)99), "unknown");
     assert_string_equal(elector_reason_name((elector_reason)99), "other");
     assert_string_equal(elector_reason_name(ELECTOR_REASON_LOCK_REMOVED), "lock-removed");
+    assert_string_equal(elector_reason_name(ELECTOR_REASON_REMOVED), "removed");
 }
 
 /* ---- Options of other sizes ---- */

@@ -30,38 +30,44 @@ static void stand(struct leadership *o)
 
 /* ---- A tenure ---- */
 
-static void tell(struct leadership *o, const struct leadership_candidate *c, enum leadership_event_type type,
-                 const char *reason)
+static void tell_with(struct leadership *o, const struct leadership_candidate *c,
+                      enum leadership_event_type type, const char *reason, const char *cause)
 {
     const struct leadership_event event = {.type = type,
                                            .token = o->tenure->token,
                                            .deadline_ns = o->tenure->deadline_ns,
                                            .reason = reason,
-                                           .cause = o->tenure->is_unrenewed ? "no-quorum" : NULL};
+                                           .cause = o->tenure->is_unrenewed ? "no-quorum" : cause};
     if (c) leadership_record_event(o, &event);
     if (c) o->all->tell(o->all->context, c->client, o, &event);
 }
 
-static const char *why(const struct leadership *o)
+static void tell(struct leadership *o, const struct leadership_candidate *c, enum leadership_event_type type,
+                 const char *reason)
+{
+    tell_with(o, c, type, reason, NULL);
+}
+
+static const char *why(const struct leadership *o, const char **cause)
 {
     if (o->tenure->reason) return o->tenure->reason;
     if (o->all->has_failed || host_has_failed(o->all->host)) return "disk";
     /* A claim that ends before its deadline was given up by the machine itself. */
-    return host_clock(o->all->host) < o->tenure->deadline_ns ? "preempted" : "no-quorum";
+    return host_clock(o->all->host) < o->tenure->deadline_ns ? host_early_end(o->group, cause) : "no-quorum";
 }
 
 static void end(struct leadership *o)
 {
     const struct leadership_candidate *was = o->tenure->holder;
     leadership_catch_up(o);
-    const char *reason = why(o);
+    const char *cause = NULL, *reason = why(o, &cause);
     leadership_take_back(o);
     o->tenure->is_held = false;
     o->tenure->holder = NULL;
     o->tenure->ending = LEADERSHIP_STAYS;
     o->tenure->reason = NULL;
     if (o->all->tenure) o->all->tenure(o->all->context, NULL, o);
-    tell(o, was, LEADERSHIP_LOST, reason);
+    tell_with(o, was, LEADERSHIP_LOST, reason, cause);
     stand(o);
 }
 

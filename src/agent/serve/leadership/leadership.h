@@ -26,8 +26,9 @@ struct leadership_event {
     uint64_t token;
     uint64_t deadline_ns; /* UINT64_MAX: no lease */
     const char *reason;   /* STOP, LOST: one word */
-    const char *cause;    /* LOST: what made the client resign, if this agent knows better; else NULL */
-    bool was_late;        /* LEASE: a reader of the page may have seen the old deadline pass */
+    const char
+        *cause; /* LOST: what made the client resign, or the store end the claim, if that is known; else NULL */
+    bool was_late; /* LEASE: a reader of the page may have seen the old deadline pass */
 };
 
 /* The result of a request. With all but LEADERSHIP_DONE nothing has changed. */
