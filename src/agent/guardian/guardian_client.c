@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "agent/guardian/internal.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@ enum {
     PAUSE_MOST_MS = 10000,
     STEADY_S = 10,
     GOODBYE_MS = 1000,
+    GOODBYE_AT_WORK_MS = 2, /* while the loop runs */
+    STARTING_MS = 5,        /* how often to look whether a guardian has been started */
     RELEASES_AFTER_MS =
         5, /* an election does not wait for them; the guardian keeps older ones, which are also true */
     CLOSING_MAX = 8, /* more lines than this that take long to close: new work is not watched */
@@ -74,9 +77,10 @@ static void on_death(uv_poll_t *poll, int status, int events)
 static void start_guardian(struct guardian_client *o)
 {
     const struct guardian_message begin = {.kind = GUARDIAN_BEGIN}, page = {.kind = GUARDIAN_PAGE};
-    o->started_at = host_clock(o->host);
+    if (!o->channel.start) o->started_at = host_clock(o->host);
     const int error = guardian_channel_open(&o->channel, o->loop, o->program, o->config->log == CONFIG_LOG_JSON,
                                             config_is_realtime(o->config), on_death, o);
+    if (error == EINPROGRESS) return;
     if (error) {
         start_later(o);
         log_event(LOG_WARN_LEVEL, NULL,
@@ -311,11 +315,11 @@ static void tell_patience(struct guardian_client *o)
     if (timeout_ms != o->timeout_ms && say(o, &m, -1)) o->timeout_ms = timeout_ms;
 }
 
-static void say_goodbye(struct guardian_client *o)
+static void say_goodbye(struct guardian_client *o, int wait_ms)
 {
     struct guardian_message m = {.kind = GUARDIAN_GOODBYE};
     struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, o->channel.pid, 0), .events = POLLIN};
-    if (o->channel.pid && ended.fd >= 0 && say(o, &m, -1)) (void)poll(&ended, 1, GOODBYE_MS);
+    if (o->channel.pid && ended.fd >= 0 && say(o, &m, -1)) (void)poll(&ended, 1, wait_ms);
     if (ended.fd >= 0) close(ended.fd);
     end_guardian(o);
 }
@@ -361,25 +365,28 @@ struct guardian_client *guardian_client_new(uv_loop_t *loop, const struct config
 void guardian_client_free(struct guardian_client *o)
 {
     if (!o) return;
-    if (o->channel.pid) say_goodbye(o);
+    guardian_channel_give_up(&o->channel);
+    if (o->channel.pid) say_goodbye(o, GOODBYE_MS);
     for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++)
         if (o->works[i].fd >= 0) close_work(o->works[i].kind, o->works[i].fd);
     drop_page(o);
     free(o);
 }
 
-pid_t guardian_client_process(const struct guardian_client *o)
+bool guardian_client_may_be(const struct guardian_client *o, pid_t child)
 {
-    return o ? o->channel.pid : 0;
+    return o && (o->channel.start || child == o->channel.pid);
 }
 
 uint64_t guardian_client_tick(struct guardian_client *o)
 {
     const bool is_wanted = o->config->guardian && o->program;
     if (host_clock(o->host) >= o->tidy_at) tidy(o);
-    if (!is_wanted && o->channel.pid) say_goodbye(o);
+    if (!is_wanted) guardian_channel_give_up(&o->channel);
+    if (!is_wanted && o->channel.pid) say_goodbye(o, GOODBYE_AT_WORK_MS);
     if (!is_wanted) return UINT64_MAX;
     if (o->channel.pid == 0 && host_clock(o->host) >= o->start_at) start_guardian(o);
+    if (o->channel.start) return host_clock(o->host) + STARTING_MS * NS_PER_MS;
     if (o->channel.pid == 0) return o->start_at;
     if (!o->has_all) tell_all_work(o);
     if (o->channel.pid && o->has_all) {

@@ -42,7 +42,8 @@ struct guardian_client *guardian_client_new(uv_loop_t *, const struct config *, 
  * nothing. */
 void guardian_client_free(struct guardian_client *);
 
-pid_t guardian_client_process(const struct guardian_client *); /* 0: none runs */
+/* Whether this child of ours may be the guardian: it is, or one is being started, whose number is not known yet. */
+bool guardian_client_may_be(const struct guardian_client *, pid_t child);
 
 /* Does what is due. Call it before each wait, and again no later than at the time that it returns. */
 uint64_t guardian_client_tick(struct guardian_client *);
