@@ -58,16 +58,3 @@ elector_status engine_transfer(elector *e, const char *group, const char *member
     event_free(ticket);
     return status;
 }
-
-elector_status engine_candidates(elector *e, const char *group,
-                                 void (*each)(void *context, const elector_candidate *), void *context)
-{
-    struct queued *ticket = NULL;
-    elector_status status = elector_check_group(e, group);
-    if (status == ELECTOR_OK) status = begin(e, ELECTOR_CALL_CANDIDATES, group, &ticket);
-    if (status == ELECTOR_OK) status = finish(e, e->engine->kind->look(e->engine, group, ticket), &ticket);
-    const struct candidate_copies *found = status == ELECTOR_OK ? ticket->done.candidates : NULL;
-    for (size_t i = 0; found && i < found->count; i++) each(context, found->list[i]);
-    event_free(ticket);
-    return status;
-}

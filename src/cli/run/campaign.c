@@ -37,6 +37,7 @@ static void open_line(struct runner *runner)
 static void disconnect(struct runner *runner)
 {
     run_close_line(runner);
+    run_forget_answers(runner);
     elector_close(runner->elector);
     runner->elector = NULL;
     runner->broken = false;
@@ -162,6 +163,7 @@ static void on_event(void *context, const elector_event *event)
     case ELECTOR_DONE:
         if (event->call == ELECTOR_CALL_CAMPAIGN && event->status != ELECTOR_OK && run->state == RUN_CAMPAIGN)
             on_failure(run, event->status, event->text);
+        run_hear_answer(run, event);
         break;
     case ELECTOR_CONNECTED:
     case ELECTOR_DISCONNECTED: break; /* elector_dispatch() says so, too */

@@ -161,6 +161,7 @@ static uint64_t next_event_ns(const struct run *run)
     case RUN_ON_LOST:
     case RUN_DONE: break;
     }
+    if (run_is_asking(run)) at_ns = run_earlier(at_ns, run->asking.until_ns);
     at_ns = run_earlier(at_ns, run->hooks.keeper_limit_ns);
     return run_earlier(at_ns, next_helper_ns(&run->hooks.helper, 0));
 }
