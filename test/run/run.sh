@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 export LC_ALL=C
 BUILD=${BUILD:-build/release}
 ELECTOR=${ELECTOR:-$BUILD/elector}
-FAKE=$BUILD/test/run.fake
+FAKE=${FAKE:-$BUILD/test/run.fake}
 scratch=$(mktemp -d)
 minute=${ELECTOR_PATIENCE:-60} # in seconds
 started=() # our own processes, by number
@@ -28,6 +28,7 @@ fail() {
     failed=$((failed + 1))
     echo "FAIL  $1: $2"
     [ ! -s "$err" ] || sed 's/^/        stderr: /' "$err" | tail -n 6
+    [ -z "${CMOCKA_TEST_ABORT:-}" ] || exit 1 # a bug is planted, and found
 }
 verify() { # NAME WHAT COMMAND...
     local name=$1 what=$2
@@ -77,6 +78,7 @@ in_background() {
 }
 ends_with() { # STATUS: the process $run
     local status=0
+    await "$name" "it ends" gone "$run" || return
     wait "$run" || status=$?
     [ "$status" -eq "$1" ] || fail "$name" "ends with $status, not $1"
     [ "$status" -ne "$1" ] || pass
