@@ -20,19 +20,11 @@ static elector_status begin(elector *e, elector_call call, const char *group, st
     return ELECTOR_OK;
 }
 
-elector_status engine_await_connection(elector *e)
+elector_status engine_try_connection(elector *e)
 {
-    const uint64_t until_ns = engine_until(LINES_ANSWER_MS);
     elector_status status = elector_connect(e);
-    while (status == ELECTOR_OK && !e->connected) {
-        status = elector_hear(e);
-        if (status != ELECTOR_OK || e->connected) break;
-        if (clock_boottime_ns() >= until_ns)
-            status = engine_fail(e, ELECTOR_UNAVAILABLE, "the agent does not answer; does it hang?");
-        else
-            (void)elector_sleep(e, until_ns);
-    }
-    return status;
+    if (status == ELECTOR_OK && !e->connected) status = elector_hear(e);
+    return status == ELECTOR_OK && !e->connected ? ELECTOR_TIMEOUT : status;
 }
 
 elector_status engine_work(elector *e, int line)

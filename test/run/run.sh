@@ -855,6 +855,23 @@ test_hung_agent() {
     ends_with 0
 }
 
+test_silent_agent() {
+    fresh "an agent that does not answer the first request"
+    : >"$dir/fake/silent"
+    in_background agent fake -- true
+    await "$name" "it is asked" has fake/log '^hello '
+    kill -TERM "$run"
+    ends_with 143
+    verify "$name" "the signal waited for the answer" test -z "$(says 'does it hang' && echo yes)"
+
+    fresh "an agent that answers after all"
+    : >"$dir/fake/silent"
+    in_background agent --restart never fake -- true
+    await "$name" "it is said" says 'the agent does not answer; does it hang\?; trying again in'
+    rm "$dir/fake/silent"
+    ends_with 0
+}
+
 cat >"$scratch/rank" <<'END'
 #!/usr/bin/env bash
 echo >>"$dir/measured"
@@ -969,8 +986,8 @@ if [ $# -gt 0 ]; then
     [ "$failed" -eq 0 ]
     exit
 fi
-printf '%s\n' hung hung_agent stopped leases hooks last_hooks families contenders blocked many health waiting usage restart signals orphans status rank \
+printf '%s\n' hung hung_agent silent_agent stopped leases hooks last_hooks families contenders blocked many health waiting usage restart signals orphans status rank \
     first_minute | xargs -P 4 -I{} bash -c '"$1" {} >"$2/{}.log" 2>&1 </dev/null || echo "FAIL  test_{}" >>"$2/{}.log"' - "${BASH_SOURCE[0]}" "$scratch"
 grep -hE '^(FAIL|skip|  )' "$scratch"/*.log
 awk '/^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3; done++ }
-    END { printf "%d passed, %d failed, by %d tests\n", passed, failed, done; exit !(done == 19 && failed == 0) }' "$scratch"/*.log
+    END { printf "%d passed, %d failed, by %d tests\n", passed, failed, done; exit !(done == 20 && failed == 0) }' "$scratch"/*.log

@@ -220,10 +220,11 @@ struct runner {
     size_t count;
     struct supervise_command command;
     char leader_variable[ELECTOR_NAME_MAX + 20];
-    uint64_t give_up_ns; /* --wait or --no-wait; 0: never */
-    uint64_t retry_ns;   /* back-off between attempts to connect */
-    uint64_t connect_ns; /* when to connect; 0: at once */
-    char refusal[256];   /* why the last attempt failed, as it was told; empty: not yet */
+    uint64_t give_up_ns;          /* --wait or --no-wait; 0: never */
+    uint64_t retry_ns;            /* back-off between attempts to connect */
+    uint64_t connect_ns;          /* when to connect; 0: at once */
+    uint64_t connecting_until_ns; /* the agent has not answered our hello; 0: it has, or was not asked */
+    char refusal[256];            /* why the last attempt failed, as it was told; empty: not yet */
 
     /* One health check for all groups. */
     struct helper_command check;
@@ -275,7 +276,8 @@ void run_kill_when_due(struct run *);       /* in RUN_STOPPING: SIGKILL, repeate
 
 /* ---- The library (campaign.c) --------------------------------------------------------------------- */
 
-void run_connect(struct runner *);  /* and campaign; when all runs are RUN_DISCONNECTED or RUN_DONE */
+/* And campaign; when all runs are RUN_DISCONNECTED or RUN_DONE. Does not wait for an answer: call it again after each wait. */
+void run_connect(struct runner *);
 void run_dispatch(struct runner *); /* handles events of the library */
 void run_campaign(struct run *);    /* if healthy, else RUN_UNHEALTHY */
 void run_leave(struct run *);       /* tells the agent, which had asked for it, that the work has stopped */

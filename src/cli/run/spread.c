@@ -91,7 +91,7 @@ void run_forget_answers(struct runner *runner)
 void run_spread(struct runner *runner)
 {
     const uint64_t now_ns = supervise_now_ns();
-    if (!runner->request->spread || runner->broken || !runner->elector) return;
+    if (!runner->request->spread || runner->broken || !runner->elector || runner->connecting_until_ns) return;
     if (runner->spread_looks && runner->spread_awaited == 0) assign(runner);
     if (now_ns < runner->spread_ns) return;
     runner->spread_ns = now_ns + interval_ns;
