@@ -97,6 +97,6 @@ void hang(const struct victim *v)
     for (;; close(c.fd)) {
         if (!lead_many(v, &c, option)) continue;
         attack_hit(v);
-        wait_for_the_end(&c, 4 * WATCHDOG_MS * NS_PER_MS);
+        wait_for_the_end(&c, NS_PER_MS * WATCHDOG_MS * 4);
     }
 }

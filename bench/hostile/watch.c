@@ -91,7 +91,7 @@ static bool hears_b(void)
 static void restart_b(void)
 {
     cluster_kill(w.cluster, 1);
-    pause_us(SILENT_MS * 1000);
+    pause_us(UINT64_C(1000) * SILENT_MS);
     cluster_start(w.cluster, 1);
     const uint64_t began = clock_boottime_ns();
     while (!hears_b() && since_ms(began) < BACK_WITHIN_MS) pause_us(5000);
