@@ -21,7 +21,7 @@
 
 /* ---- Sockets ---- */
 
-static int join(const struct victim *v)
+int attack_join(const struct victim *v)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s", v->socket);
@@ -31,7 +31,7 @@ static int join(const struct victim *v)
     return -1;
 }
 
-static void hit(const struct victim *v)
+void attack_hit(const struct victim *v)
 {
     atomic_fetch_add(v->hits, 1);
 }
@@ -48,7 +48,7 @@ static bool talk(const struct victim *v, struct talker *t, const char *lines, si
     const ssize_t sent = send(t->fd, lines + t->at, size - t->at, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent > 0) t->at = (t->at + (size_t)sent) % size;
     const ssize_t got = recv(t->fd, answers, sizeof answers, MSG_DONTWAIT);
-    if (got > 0) hit(v);
+    if (got > 0) attack_hit(v);
     return got > 0 || (got < 0 && errno == EAGAIN && (sent > 0 || errno == EAGAIN));
 }
 
@@ -71,7 +71,7 @@ static void pipeline(const struct victim *v, uint32_t count, const char *lines, 
     for (uint32_t i = 0; i < count; i++) talkers[i].fd = -1;
     for (;;)
         for (uint32_t i = 0; i < count; i++) {
-            if (talkers[i].fd < 0) talkers[i] = (struct talker){.fd = join(v)};
+            if (talkers[i].fd < 0) talkers[i] = (struct talker){.fd = attack_join(v)};
             if (talkers[i].fd < 0 || talk(v, &talkers[i], lines, size)) continue;
             close(talkers[i].fd);
             talkers[i].fd = -1;
@@ -114,7 +114,7 @@ static void come_and_go(const struct victim *v)
     static char lines[1 << 20];
     const size_t size = write_lines(lines, sizeof lines, "campaign", "h", "");
     for (;;) {
-        struct talker t = {.fd = join(v)};
+        struct talker t = {.fd = attack_join(v)};
         if (t.fd < 0) continue;
         for (size_t last = 0; talk(v, &t, lines, size) && t.at >= last; last = t.at)
             (void)poll(&(struct pollfd){.fd = t.fd, .events = POLLIN | POLLOUT}, 1, 100);
@@ -158,7 +158,7 @@ static void pass_on(const struct victim *v, int fd, int passed)
     m->cmsg_type = SCM_RIGHTS;
     m->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(m), &passed, sizeof passed);
-    if (sendmsg(fd, &head, MSG_NOSIGNAL | MSG_DONTWAIT) > 0) hit(v);
+    if (sendmsg(fd, &head, MSG_NOSIGNAL | MSG_DONTWAIT) > 0) attack_hit(v);
 }
 
 /* Each with its own connection, which then ends, sometimes before it was read. */
@@ -166,7 +166,7 @@ static void pass_lingering(const struct victim *v)
 {
     for (unsigned i = 0;; i++) {
         int listener = -1, far_end = -1;
-        const int fd = join(v), lingering = make_lingering(&listener, &far_end);
+        const int fd = attack_join(v), lingering = make_lingering(&listener, &far_end);
         if (fd >= 0 && lingering >= 0) pass_on(v, fd, lingering);
         if (lingering >= 0) close(lingering);                       /* now the agent has the last one, */
         (void)!send(fd, "rk\"}\n", 5, MSG_NOSIGNAL | MSG_DONTWAIT); /* and is told to look at it */
@@ -197,7 +197,7 @@ static void trickle(const struct victim *v)
         for (int i = 0; i < 80; i++) {
             const char *byte = at < sizeof request - 1 ? &request[at] : "x";
             const bool is_sent = send(fds[i], byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
-            if (is_sent) hit(v);
+            if (is_sent) attack_hit(v);
             if (is_sent || errno == EAGAIN || errno == ENOTCONN) continue;
             close(fds[i]);
             fds[i] = dial(v);
@@ -231,7 +231,7 @@ static void shake_hands(const struct victim *v)
         }
         memset(datagram, 0, 4);
         datagram[0] = (uint8_t)(1 + size % 4);
-        if (sendto(fd, datagram, size, 0, (const struct sockaddr *)&v->peer, sizeof v->peer) > 0) hit(v);
+        if (sendto(fd, datagram, size, 0, (const struct sockaddr *)&v->peer, sizeof v->peer) > 0) attack_hit(v);
     }
 }
 
@@ -240,7 +240,7 @@ static void shake_hands(const struct victim *v)
 static void freeze(const struct victim *v)
 {
     const int fd = open(v->disk, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (ioctl(fd, FIFREEZE, 0) == 0) hit(v);
+    if (ioctl(fd, FIFREEZE, 0) == 0) attack_hit(v);
     for (;;) pause(); /* hostile.c thaws it after it has killed this process */
 }
 
@@ -253,7 +253,12 @@ const struct attack attacks[] = {
     {"descriptors", "sockets that linger for 60 s are passed", pass_lingering, 1, 0},
     {"slow-http", "80 HTTP connections send a byte a millisecond", trickle, 1, 0},
     {"http", "40 HTTP connections ask for metrics and status", scrape, 1, 0},
+    {"expelled", "three users lead 16,384 groups each, and are disconnected", be_expelled, 3, 0},
+    {"hangs", "three users lead 16,384 groups each, and show no more life", hang, 3, 0},
     {"handshakes", "datagrams that begin handshakes", shake_hands, 1, 0},
+    {"cluster-key", "with the cluster key, handshakes in the name of b, which restarts", shake_hands_as_b, 1,
+     0},
+    {"replays", "handshakes of b are sent again, while b restarts", replay_hands_of_b, 1, 0},
     {"frozen-disk", "the agent's file system is frozen", freeze, 1, 1},
 };
 const uint32_t attack_count = sizeof attacks / sizeof *attacks;

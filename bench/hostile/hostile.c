@@ -2,7 +2,8 @@
  * Three agents, and a candidate that leads 1,000 groups at the first of them, while somebody attacks that agent. Counts leases that
  * were lost, and asks the agent for the longest turn of its loop. Prints one line for run.sh, which makes the files and judges:
  * leases lost; microseconds of the longest turn before the attack, of the longest one, and of the longest without the time in which others
- * had the processor (the metric elector_loop_turn_longest_own_seconds); thousandths of a processor that others took meanwhile.
+ * had the processor (the metric elector_loop_turn_longest_own_seconds); thousandths of a processor that others took meanwhile; what
+ * watch.c saw: `good` or `bad`, and what else it has to say.
  *
  * bench-hostile PROGRAM FOLDER SOCKET HTTP-PORT PEER-ADDRESS:PORT ATTACK SECONDS DISK
  */
@@ -29,6 +30,7 @@
 #include "common/cluster.h"
 #include "hostile/attacks.h"
 #include "hostile/load.h"
+#include "hostile/watch.h"
 
 enum { GROUPS = 1000, ELECTED_WITHIN_S = 60, NOBODY = 65534, ATTACKERS_MAX = 8 };
 
@@ -101,27 +103,12 @@ struct turn {
     double all, own;
 };
 
-static double read_us(const char *answer, const char *name)
-{
-    const char *found = strstr(answer, name);
-    return found ? strtod(found + strlen(name), NULL) * 1e6 : 0;
-}
-
 static struct turn longest_turn(const struct sockaddr_in *http)
 {
-    static char answer[1 << 20];
-    static const char request[] = "GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n";
     for (int attempt = 0; attempt < 50; attempt++) {
-        size_t size = 0;
-        const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (connect(fd, (const struct sockaddr *)http, sizeof *http) == 0 &&
-            send(fd, request, sizeof request - 1, MSG_NOSIGNAL) > 0)
-            for (ssize_t got = 1; got > 0 && size<sizeof answer - 1; size += got> 0 ? (size_t)got : 0)
-                got = recv(fd, answer + size, sizeof answer - 1 - size, 0);
-        close(fd);
-        answer[size] = '\0';
-        const struct turn turn = {read_us(answer, "\nelector_loop_turn_longest_seconds "),
-                                  read_us(answer, "\nelector_loop_turn_longest_own_seconds ")};
+        const char *metrics = ask_http(http, "/metrics", 5000);
+        const struct turn turn = {read_metric(metrics, "\nelector_loop_turn_longest_seconds ") * 1e6,
+                                  read_metric(metrics, "\nelector_loop_turn_longest_own_seconds ") * 1e6};
         if (turn.all > 0) return turn;
         pause_us(100000);
     }
@@ -137,7 +124,8 @@ static const struct attack *find_attack(const char *name)
     return NULL;
 }
 
-static pid_t start(const struct attack *attack, const struct victim *victim)
+/* Each process is another user. */
+static pid_t start(const struct attack *attack, const struct victim *victim, uint32_t number)
 {
     const pid_t pid = fork();
     if (pid != 0) return pid;
@@ -148,7 +136,7 @@ static pid_t start(const struct attack *attack, const struct victim *victim)
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
     if (geteuid() == 0 && !attack->needs_root &&
-        (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
+        (setgroups(0, NULL) != 0 || setgid(NOBODY - number) != 0 || setuid(NOBODY - number) != 0))
         _exit(1);
     attack->run(victim);
     _exit(0);
@@ -167,8 +155,11 @@ static uint64_t attack_for(uint64_t seconds, const struct attack *attack, const 
 {
     pid_t attackers[ATTACKERS_MAX] = {0};
     const uint64_t others = load_of_others(), until = clock_boottime_ns() + seconds * NS_PER_S;
-    for (uint32_t i = 0; i < attack->processes; i++) attackers[i] = start(attack, victim);
-    while (clock_boottime_ns() < until) hear(100);
+    for (uint32_t i = 0; i < attack->processes; i++) attackers[i] = start(attack, victim, i);
+    while (clock_boottime_ns() < until) {
+        hear(50);
+        watch_on();
+    }
     for (uint32_t i = 0; i < attack->processes; i++) {
         kill(attackers[i], SIGKILL);
         waitpid(attackers[i], NULL, 0);
@@ -199,6 +190,7 @@ int main(int argc, char **argv)
     const struct attack *attack = find_attack(argv[6]);
     const long seconds = strtol(argv[7], NULL, 10);
     cluster = (struct cluster){.program = argv[1], .folder = argv[2]};
+    victim.folder = argv[2];
     victim.socket = argv[3];
     victim.hits = mmap(NULL, sizeof *victim.hits, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     victim.disk = argv[8];
@@ -207,14 +199,18 @@ int main(int argc, char **argv)
         fputs("bench-hostile: an attack, a time or an address is not one\n", stderr);
         return 2;
     }
-    for (uint32_t m = 0; m < MEMBERS; m++) cluster_start(&cluster, m);
+    cluster_start(&cluster, 0);
+    if (watch_restarts(attack->name) && !learn_handshakes(&victim)) die("cannot make handshakes of b");
+    for (uint32_t m = 1; m < MEMBERS; m++) cluster_start(&cluster, m);
     lead(victim.socket);
+    watch_begin(&cluster, &victim, attack->name);
     const struct turn before = longest_turn(&victim.http);
     const uint64_t others = attack_for((uint64_t)seconds, attack, &victim);
     const struct turn after = longest_turn(&victim.http);
     hear(500);
     if (atomic_load(victim.hits) == 0) die("the attack has not reached the agent");
-    printf("%u %.0f %.0f %.0f %" PRIu64 "\n", leader.lost, before.all, after.all, after.own, others);
+    printf("%u %.0f %.0f %.0f %" PRIu64 " ", leader.lost, before.all, after.all, after.own, others);
+    watch_end(stdout);
     if (leader.lost) fprintf(stderr, "bench-hostile: %s\n", leader.first_loss);
     cluster_end(&cluster);
     return 0;

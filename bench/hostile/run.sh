@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Attacks by a neighbour on an agent that leads 1,000 groups with profile fast: no lease may be lost, and no turn of the agent's loop
-# may take longer than a tenth of the lease. Fails otherwise. As root the attackers are another user, and the agent's file system is
-# frozen, too.
+# may take longer than a tenth of the lease. The agent may take 128 MiB more memory, HTTP answers meanwhile, and a member that restarts
+# gets in. Fails otherwise. As root the attackers are other users, and the agent's file system is frozen, too.
 #
 # If others took more than a quarter of a processor during an attack, a turn is as long as they made it: then its own time is judged. That is
 # its processor time, or all of it if the agent slept in it, so a call that blocks is found all the same.
@@ -17,7 +17,7 @@ BUILD=$(realpath "${BUILD:-build/release}")
 ELECTOR=$(realpath "${ELECTOR:-$BUILD/elector}")
 seconds=${SECONDS_EACH:-60}
 lease_ms=500
-read -ra names <<< "${ATTACKS:-why status crowd candidacies come-and-go descriptors slow-http http handshakes frozen-disk}"
+read -ra names <<< "${ATTACKS:-why status crowd candidacies come-and-go expelled hangs descriptors slow-http http handshakes cluster-key replays frozen-disk}"
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/elector-hostile.XXXXXX")
 chmod 755 "$scratch"
@@ -54,9 +54,9 @@ write_files() { # FOLDER PREFIX
 echo "WHAT A NEIGHBOUR CAN DO: three members, 1,000 groups led at one of them, profile fast (lease $lease_ms ms), $seconds s for each attack."
 echo "$(nproc) processors, load $(cut -d ' ' -f 1-3 /proc/loadavg). The attackers are $([ "$(id -u)" = 0 ] && echo 'another user' || echo "the agent's own user")."
 echo
-line='%-14s %12s %13s %14s %14s %12s   %s\n'
+line='%-14s %12s %13s %14s %14s %12s %10s   %s\n'
 # shellcheck disable=SC2059 # one line for heads and figures
-printf "$line" attack 'leases lost' 'turn before' 'longest turn' 'its own time' 'others took' verdict
+printf "$line" attack 'leases lost' 'turn before' 'longest turn' 'its own time' 'others took' memory verdict
 ms() { awk "BEGIN { printf \"%.1f ms\", $1 / 1000 }"; } # MICROSECONDS
 code=0
 prefix=127.$((1 + $$ % 250)).$((1 + $$ / 250 % 250))
@@ -83,19 +83,20 @@ for name in "${names[@]}"; do
         code=1
         continue
     fi
-    read -r lost before longest own others < "$scratch/row"
+    read -r lost before longest own others watched memory words < "$scratch/row"
     verdict=ok
     judged=$longest
     if [ "$others" -gt 250 ] && [ "$own" -lt "$longest" ]; then
         judged=$own
         verdict='ok, by its own time'
     fi
-    if [ "$lost" != 0 ] || ((judged > lease_ms * 100)) || ((longest == 0)); then
+    if [ "$lost" != 0 ] || [ "$watched" != good ] || ((judged > lease_ms * 100)) || ((longest == 0)); then
         verdict=FAILED
         code=1
     fi
     # shellcheck disable=SC2059
-    printf "$line" "$name" "$lost" "$(ms "$before")" "$(ms "$longest")" "$(ms "$own")" "$(awk "BEGIN { printf \"%.2f CPUs\", $others / 1000 }")" "$verdict"
+    printf "$line" "$name" "$lost" "$(ms "$before")" "$(ms "$longest")" "$(ms "$own")" "$(awk "BEGIN { printf \"%.2f CPUs\", $others / 1000 }")" \
+        "+$memory MiB" "$verdict${words:+; $words}"
 done
 echo
 echo "The longest turn is that since the agent's start. The limit is a tenth of the lease, $((lease_ms / 10)) ms. Its own time is without that in which"

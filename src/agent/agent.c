@@ -188,7 +188,7 @@ static void before_waiting(uv_prepare_t *handle)
 static bool is_own_child(const void *context, pid_t child)
 {
     const struct agent *agent = context;
-    return child == guardian_client_process(agent->guardian) || recorder_is_process(agent->recorder, child);
+    return guardian_client_may_be(agent->guardian, child) || recorder_is_process(agent->recorder, child);
 }
 
 /* SIGCHLD: as process 1 of a container we get the orphans of all others there. */

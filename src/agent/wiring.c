@@ -224,7 +224,7 @@ static void seal_delivers_presealed(void *context, uint32_t peer, const uint8_t 
 {
     struct agent *agent = context;
     if (!payload_may_pass(payload, size, true)) return;
-    host_receive(agent->host, peer, payload, size); /* before the log, which may block */
+    host_receive(agent->host, peer, payload, size); /* before the log: an heir waits for it */
     log_event(LOG_WARN_LEVEL, NULL, "the guardian of %s reports its agent dead, and its work%s ended",
               agent->config->members[peer - 1].name,
               payload[PAYLOAD_HEAD] == PAYLOAD_RELEASED ? " in some groups" : "");

@@ -20,19 +20,11 @@ static elector_status begin(elector *e, elector_call call, const char *group, st
     return ELECTOR_OK;
 }
 
-elector_status engine_await_connection(elector *e)
+elector_status engine_try_connection(elector *e)
 {
-    const uint64_t until_ns = engine_until(LINES_ANSWER_MS);
     elector_status status = elector_connect(e);
-    while (status == ELECTOR_OK && !e->connected) {
-        status = elector_hear(e);
-        if (status != ELECTOR_OK || e->connected) break;
-        if (clock_boottime_ns() >= until_ns)
-            status = engine_fail(e, ELECTOR_UNAVAILABLE, "the agent does not answer; does it hang?");
-        else
-            (void)elector_sleep(e, until_ns);
-    }
-    return status;
+    if (status == ELECTOR_OK && !e->connected) status = elector_hear(e);
+    return status == ELECTOR_OK && !e->connected ? ELECTOR_TIMEOUT : status;
 }
 
 elector_status engine_work(elector *e, int line)
@@ -55,19 +47,6 @@ elector_status engine_transfer(elector *e, const char *group, const char *member
     if (status == ELECTOR_OK) status = begin(e, ELECTOR_CALL_TRANSFER, group, &ticket);
     if (status == ELECTOR_OK)
         status = finish(e, e->engine->kind->transfer(e->engine, group, member, 0, ticket), &ticket);
-    event_free(ticket);
-    return status;
-}
-
-elector_status engine_candidates(elector *e, const char *group,
-                                 void (*each)(void *context, const elector_candidate *), void *context)
-{
-    struct queued *ticket = NULL;
-    elector_status status = elector_check_group(e, group);
-    if (status == ELECTOR_OK) status = begin(e, ELECTOR_CALL_CANDIDATES, group, &ticket);
-    if (status == ELECTOR_OK) status = finish(e, e->engine->kind->look(e->engine, group, ticket), &ticket);
-    const struct candidate_copies *found = status == ELECTOR_OK ? ticket->done.candidates : NULL;
-    for (size_t i = 0; found && i < found->count; i++) each(context, found->list[i]);
     event_free(ticket);
     return status;
 }

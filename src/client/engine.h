@@ -115,10 +115,9 @@ elector_reason engine_reason(const char *name);
 
 /* For the commands of elector itself (asking.c). These wait for the answer, at most 5 s; events that arrive meanwhile
  * are queued. */
-elector_status engine_await_connection(elector *); /* until the agent has answered our hello */
+elector_status engine_try_connection(
+    elector *); /* this does not wait. TIMEOUT: it has not answered our hello yet */
 elector_status engine_transfer(elector *, const char *group, const char *member);
-elector_status engine_candidates(elector *, const char *group,
-                                 void (*each)(void *context, const elector_candidate *), void *context);
 /*
  * For a program that supervises the working processes (elector run). `line` is a SOCK_SEQPACKET socket
  * (borrowed). If the agent dies, its guardian asks through it for the work to end, and need not wait for this

@@ -20,9 +20,8 @@ fail() { # WHY
 
 nap() { read -rt 0.05 -u "$never" || true; }
 
-await() { # SECONDS WHAT COMMAND...: until the command succeeds. ELECTOR_AWAIT_MAX: where failure is expected, nobody waits longer
-    local most=${ELECTOR_AWAIT_MAX:-$1} what=$2
-    local end=$((SECONDS + ($1 < most ? $1 : most)))
+await() { # SECONDS WHAT COMMAND...: until the command succeeds. ELECTOR_PATIENCE bounds them, where a bug is planted
+    local end=$((SECONDS + (${ELECTOR_PATIENCE:-$1} < $1 ? ELECTOR_PATIENCE : $1))) what=$2
     shift 2
     until "$@"; do
         ((SECONDS < end)) || fail "not in time: $what"

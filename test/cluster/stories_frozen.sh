@@ -9,19 +9,28 @@ same_leader() { # TOKEN WHEN
     [ "$token" = "$1" ] || fail "token $token leads $2, not $1"
 }
 
-# All files of all members are on it: state files, recordings, sockets, configurations.
+# All files of all members are on it: state files, recordings, sockets, configurations, and the logs. The leader's guardian dies
+# meanwhile, so that another is started; the next frost finds it stopped.
 story_frozen_disk() {
-    local first old
+    local first old m guardian
     make_disk "$dir/c"
+    for m in a b c; do ln -s "c/$m.log" "$dir/$m.log"; done
     begin 3 '[group work]' 'lease = 500ms'
     await 60 "all name one leader" agree
-    first=$token
+    await 60 "$leader is guarded" is_guarded "$leader"
+    first=$token guardian=$(guardian_of "$leader")
     freeze "$dir/c"
+    kill -KILL "$guardian"
     goes_on "on a frozen disk"
     thaw
     await 60 "all name one leader" agree
     same_leader "$first" "after the frost"
+    await 60 "another guards $leader" is_guarded_anew "$leader" "$guardian"
+    guardian=$(guardian_of "$leader")
+    kill -STOP "$guardian"
     freeze "$dir/c"
+    goes_on "on a frozen disk, beside a guardian that is stopped"
+    kill -CONT "$guardian"
     old=$leader
     kill -KILL "${agent[$old]}"
     await_leader "$token"
@@ -55,9 +64,11 @@ story_fsync_hangs() {
     begin 3 '[group work]' 'lease = 500ms' '[group another]' 'algorithm = raft'
     await 60 "all name one leader" agree
     first=$token old=$leader
+    await 60 "$old is guarded" is_guarded "$old"
     trace_agent "$old" -e 'trace=%file,%desc' -e 'inject=fsync:delay_enter=2000000:when=1'
     "$ELECTOR" campaign another --url "$(url "$old")" > "$dir/campaign.log" 2>&1 &
     await_log "$old" 'the disk has not written the state file .* keeps what it leads'
+    kill -KILL "$(guardian_of "$old")"
     goes_on "while the disk hangs"
     await_log "$old" 'wrote the state file after [1-9]'
     await 60 "the disk has let an election through" grep -q elected "$dir/campaign.log"

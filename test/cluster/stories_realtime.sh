@@ -172,6 +172,35 @@ story_planted_clock_jump() {
     judge
 }
 
+say_uevent() { # MEMBER WORD...: as the kernel does
+    perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Type => SOCK_DGRAM, Peer => shift)->send(join "\0", @ARGV) or exit 1' "$dir/uevents-$1" "${@:2}" ||
+        fail "no uevent reaches $1"
+}
+shook_hands() { [ "$(metric "$1" elector_network_handshakes_total)" -ge "$2" ]; } # MEMBER TIMES
+
+# The kernel tells the leader's agent that its machine was restored from a snapshot: all its channels are new, and it leads on.
+story_planted_restored_machine() {
+    local m before handshakes
+    found 3 '[group work]' 'lease = 3s'
+    for m in "${members[@]}"; do
+        export CLUSTER_UEVENTS=$dir/uevents-$m LD_PRELOAD=$lib/libcluster-uevent.so
+        start "$m"
+        unset CLUSTER_UEVENTS LD_PRELOAD
+    done
+    work "${members[@]}"
+    await_leader
+    await 60 "all name one leader" agree
+    handshakes=$(metric "$leader" elector_network_handshakes_total)
+    before=$token
+    say_uevent "$leader" change@/devices/x ACTION=change NEW_VMGENID=12
+    say_uevent "$leader" change@/devices/platform/vmgenid ACTION=change NEW_VMGENID=1 SEQNUM=9
+    await_log "$leader" 'this machine was restored from a snapshot: renewing all channels'
+    await 60 "$leader shakes hands with both others anew" shook_hands "$leader" $((handshakes + 2))
+    [ "$(grep -c 'restored from a snapshot' "$dir/$leader.log")" = 1 ] || fail "another word was taken for it, too"
+    await 60 "$leader works on" is_led_on "$before" $(($(ticks "$before ") + 20))
+    judge
+}
+
 # The kernel gives real-time processes of the leader's agent 0.5 ms of every 100: its lease is lost again and again, its work stops in
 # time, and another leads.
 story_realtime_throttled() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Plants each known bug of the list in a copy of its file, links it into the test that should notice, and
 # expects that test to fail; where the block names a row of test/check/list, links it into the command too, and expects
-# the checker to come to another verdict there; where it names a story of test/engines, links it into elector-engine, and expects that
-# story to end badly.
+# the checker to come to another verdict there. A block may name a case of test/run, a story of test/cluster, or, as `engine`, a story of
+# test/engines instead: it is run with a command or an elector-engine that has the bug, and what it waits for has a few seconds.
 #
 #   run.sh             all of them, on all processors
 #   run.sh NAME        one, or those that a pattern names; the output of its test is shown
@@ -30,7 +30,7 @@ flags=(-std=c17 -O1 -Iinclude -Isrc -Itest -w "-DELECTOR_SOURCE_DIR=\"$PWD\"" '-
 libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_agent.a"
     "$build/libelector_client.a" "$build/libelector_base.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -lyaml -pthread)
 
-# One folder per bug: why, file, test, check, story, hangs, first; mutant.c, the file with the bug in it, or `stale`, which says why there is
+# One folder per bug: why, file, test, check, run, story, engine, hangs, first; mutant.c, the file with the bug in it, or `stale`, which says why there is
 # none. Prints the folders of this part, a line for each test: the bugs of a test are in one part, and the tests take turns.
 perl -e '
     my ($work, $only, $part, $parts) = @ARGV;
@@ -38,13 +38,13 @@ perl -e '
     while (<STDIN>) {
         if (/^=== (\S+)/) { $one = { name => $1, from => "", to => "" }; push @order, $one }
         elsif (!defined $one || /^\s*$/) { next }
-        elsif (/^(why|file|test|check|story|hangs|first)\s+(.*)$/) { $one->{$1} = $2 }
+        elsif (/^(why|file|test|check|run|story|engine|hangs|first)\s+(.*)$/) { $one->{$1} = $2 }
         elsif (/^-(.*)$/s) { $one->{from} .= $1 }
         elsif (/^\+(.*)$/s) { $one->{to} .= $1 }
         else { die "mutants: cannot read: $_" }
     }
     my $pattern = join "", map { $_ eq "*" ? ".*" : $_ eq "?" ? "." : quotemeta } split //, $only;
-    for (grep { $_->{name} =~ /^$pattern$/ } @order) { push @{ $of{ $_->{test} // ($_->{check} ? "check/$_->{check}" : "story/$_->{name}") } }, $_ }
+    for (grep { $_->{name} =~ /^$pattern$/ } @order) { push @{ $of{ $_->{test} // ($_->{check} ? "check/$_->{check}" : $_->{run} ? "run/$_->{run}" : $_->{story} ? "story/$_->{story}" : "engine/$_->{engine}") } }, $_ }
     my @tests = sort keys %of;
     for my $i (grep { $_ % $parts == $part - 1 } 0 .. $#tests) {
         my @folders;
@@ -52,7 +52,7 @@ perl -e '
             my $dir = "$work/$one->{name}";
             mkdir $dir or die "mutants: the list has two called $one->{name}\n";
             my $put = sub { open(my $f, ">", "$dir/$_[0]") or die "$dir: $!\n"; print $f $_[1] };
-            $put->($_, $one->{$_}) for grep { defined $one->{$_} } qw(why file test check story hangs first);
+            $put->($_, $one->{$_}) for grep { defined $one->{$_} } qw(why file test check run story engine hangs first);
             my $text = do { open(my $f, "<", $one->{file}) or die "$one->{file}: $!\n"; local $/; <$f> };
             my $count = () = $text =~ /^\Q$one->{from}\E/mg;
             $text =~ s/^\Q$one->{from}\E/$one->{to}/m;
@@ -101,7 +101,7 @@ find_by_test() { # MUTANT-FOLDER TEST
 # And when the checker comes to another verdict. That it comes to none in time does not count.
 find_by_check() { # MUTANT-FOLDER ROW
     local status=0
-    $cc "$build/CMakeFiles/elector.dir/src/cli/main.c.o" "$1/mutant.o" "${libraries[@]}" -o "$1/elector" || return 2
+    link_command "$1" || return 2
     ELECTOR=$1/elector test/check/run.sh --row "$2" || status=$?
     case $status in
     1) return 0 ;;
@@ -110,17 +110,48 @@ find_by_check() { # MUTANT-FOLDER ROW
     esac
 }
 
-# And when a story of engines ends badly. That a server does not start in time says nothing.
-find_by_story() { # MUTANT-FOLDER STORY
-    local file main=$build/CMakeFiles/elector-engine.dir/src/engines/main.c.o
+link_command() { # MUTANT-FOLDER
+    $cc "$build/CMakeFiles/elector.dir/src/cli/main.c.o" "$1/mutant.o" "${libraries[@]}" -o "$1/elector" || return 2
+}
+
+link_engine() { # MUTANT-FOLDER
+    local file beside
     file=$(< "$1/file")
     mapfile -t beside < <(find "$build/CMakeFiles/elector_engines.dir" -name '*.o' ! -path "*/$file.o")
-    $cc "$main" "$1/mutant.o" "${beside[@]}" "${libraries[@]}" -lcurl -lzookeeper_st -o "$1/elector-engine" || return 2
-    ELECTOR_ENGINES_DIR=$1 ELECTOR_AWAIT_MAX=12 ELECTOR=$build/elector BUILD=$build timeout "$patience" test/engines/run.sh "$2" > "$1/told" 2>&1 && status=0 || status=$?
+    $cc "$build/CMakeFiles/elector-engine.dir/src/engines/main.c.o" "$1/mutant.o" "${beside[@]}" "${libraries[@]}" -lcurl -lzookeeper_st -o "$1/elector-engine" || return 2
+}
+
+# And when a script that runs the command fails. One that cannot be told on this machine says nothing, nor does a server of a store
+# that does not start in time.
+find_by_script() { # MUTANT-FOLDER run|story|engine NAME
+    local status=0 words wait_s=6 elector=$1/elector
+    case $2 in
+    run)
+        words=(test/run/run.sh "$3")
+        link_command "$1" || return 2
+        $cc "$build/test/CMakeFiles/run.fake.dir/run/fake.c.o" "$1/mutant.o" "${libraries[@]}" -o "$1/run.fake" || return 2
+        ;;
+    story)
+        words=(test/cluster/run.sh "$3")
+        link_command "$1" || return 2
+        ;;
+    engine)
+        words=(test/engines/run.sh "$3")
+        elector=$build/elector wait_s=12
+        link_engine "$1" || return 2
+        export ELECTOR_ENGINES_DIR=$1
+        ;;
+    esac
+    CMOCKA_TEST_ABORT=1 ELECTOR_PATIENCE=$wait_s ELECTOR=$elector FAKE=$1/run.fake BUILD=$build timeout "$patience" "$build/test/contain" "${words[@]}" > "$1/told" 2>&1 ||
+        status=$?
     cat "$1/told"
-    rm -f "$1/elector-engine"
-    grep -q "^FAIL $2:" "$1/told" || return $((status ? 3 : 1))
-    ! grep -qE "^FAIL $2: (it told no end|not in time: .*(serves|answers|is ready|listens))$" "$1/told" || return 3
+    ! grep -q "^skip " "$1/told" || return 4
+    ! grep -qE "^FAIL $3: (it told no end|not in time: .*(serves|answers|is ready|listens))$" "$1/told" || [ "$2" != engine ] || return 3
+    case $status in
+    0) return 1 ;;
+    124) return 3 ;;
+    *) return 0 ;;
+    esac
 }
 
 report() { # MUTANT-FOLDER HOW STATUS BEGAN
@@ -129,6 +160,7 @@ report() { # MUTANT-FOLDER HOW STATUS BEGAN
     0) verdict=found ;;
     2) verdict=stale ;;
     3) verdict=hung ;;
+    4) verdict=skipped ;;
     esac
     [ "$verdict" != hung ] || [ ! -e "$1/hangs" ] || verdict='found by hanging'
     printf '%-7s %-40s %6d ms  %-32s %s\n' "$verdict" "${1##*/}" $(((${EPOCHREALTIME/./} - $4) / 1000)) "$2" "$(< "$1/why")"
@@ -150,20 +182,22 @@ try() { # MUTANT-FOLDER
         find_by_check "$dir" "$(< "$dir/check")" >> "$dir/log" 2>&1 || status=$?
         report "$dir" "check/$(< "$dir/check")" "$status" "$began"
     fi
-    if [ -e "$dir/story" ]; then
+    local kind
+    for kind in run story engine; do
+        [ -e "$dir/$kind" ] || continue
         began=${EPOCHREALTIME/./} status=0
-        (find_by_story "$dir" "$(< "$dir/story")") >> "$dir/log" 2>&1 || status=$?
-        report "$dir" "engines/$(< "$dir/story")" "$status" "$began"
-    fi
+        (find_by_script "$dir" "$kind" "$(< "$dir/$kind")") >> "$dir/log" 2>&1 || status=$?
+        report "$dir" "$kind/$(< "$dir/$kind")" "$status" "$began"
+    done
     [ -z "$show" ] || awk '{ print "        " $0 }' "$dir/log" >&2 # not into the table: it says what it likes, and ends without a newline
-    rm -f "$dir/test.bin" "$dir/elector" # a thousand of them fill a small disk
+    rm -f "$dir/test.bin" "$dir/elector" "$dir/elector-engine" "$dir/run.fake" # a thousand of them fill a small disk
 }
 try_each() { # MUTANT-FOLDER...
     local dir
     for dir in "$@"; do try "$dir"; done
 }
 
-export -f objects_of run_test find_by_test find_by_check find_by_story report try try_each
+export -f objects_of run_test find_by_test link_command link_engine find_by_check find_by_script report try try_each
 export build cc work show
 export patience=${PATIENCE:-120} # seconds
 arrays=$(declare -p flags libraries)
@@ -178,18 +212,17 @@ for hung in $(awk '$1 == "hung" { print $2 }' "$work/table"); do
     mv "$work/rest" "$work/table"
     try "$work/$hung" | tee -a "$work/table"
 done
-total=$(find "$work" -mindepth 2 -maxdepth 2 \( -name test -o -name check -o -name story \) | wc -l)
-count_of() { find "$work" -mindepth 2 -maxdepth 2 -name "$1" | wc -l; }
-awk -v total="$total" -v checks="$(count_of check)" -v stories="$(count_of story)" '
+total=$(find "$work" -mindepth 2 -maxdepth 2 \( -name test -o -name check -o -name run -o -name story -o -name engine \) | wc -l)
+total=$((total - $(grep -c '^skipped ' "$work/table" || true)))
+awk -v total="$total" -v checks="$(find "$work" -mindepth 2 -maxdepth 2 -name check | wc -l)" '
     / check\// { checked += $1 == "found" }
-    / engines\// { told += $1 == "found" }
     $1 == "found" { found++ }
     $1 == "found" && $2 == "by" { hanging = hanging " " $4 }
     $1 == "hung" { hung = hung " " $2 }
     END {
-        printf "found %d of %d: by tests %d of %d, by the checker %d of %d, by stories %d of %d\n", found, total, found - checked - told, total - checks - stories, checked, checks, told, stories
+        printf "found %d of %d: by tests %d of %d, by the checker %d of %d\n", found, total, found - checked, total - checks, checked, checks
         if (hanging) print "found by hanging:" hanging
         if (hung) print "hung twice, which is no verdict; say `hangs` and why in the list, or mend the test:" hung
         printf "%d passed, %d failed\n", found, total - found
-        exit !(total > 0 && found == total)
+        exit !(found == total)
     }' "$work/table"

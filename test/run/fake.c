@@ -1,12 +1,13 @@
 /*
  * elector run over a library that a test directs by files in a folder ($ELECTOR_FAKE):
  *
+ *     silent   somebody is there, and does not answer
  *     away     nobody answers           stalled   the lease is not renewed any more, and no event comes
  *     held     another leads            stop      asks for a hand-over, once for each file
  *     broken   the connection breaks    again     elects this member again as soon as it has stopped
  *     mute     no event tells of the loss after a stop
  *     gone     a campaign finds that the connection is broken, before any event tells
- *     crowded  no process can be created
+ *     crowded  no process can be created      answers   the agent answers who else stands, and a transfer
  *
  * Only the group `fake` is ever led; campaigns for others wait.
  *
@@ -32,7 +33,7 @@ enum { LOOK_MS = 20 };
 struct elector {
     elector_callback *callback;
     void *whose;
-    bool standing, leading, stopping, observed;
+    bool standing, leading, stopping, observed, is_asked, is_to_transfer;
     uint64_t token, deadline_ns;
     const char *message;
 };
@@ -149,10 +150,12 @@ const char *elector_member(const elector *e)
     return "myself";
 }
 
-elector_status engine_await_connection(elector *e)
+elector_status engine_try_connection(elector *e)
 {
     (void)e;
-    return ELECTOR_OK;
+    if (!there_is("silent")) return ELECTOR_OK;
+    write_log("hello");
+    return ELECTOR_TIMEOUT;
 }
 
 bool engine_lacks(const elector *e, const char *what)
@@ -218,18 +221,39 @@ elector_status elector_alive(elector *e)
     return ELECTOR_OK;
 }
 
-/* No agent: nobody is asked who else stands. */
-elector_status engine_transfer(elector *e, const char *group, const char *member)
+/* With a URL of an agent, not `fake:`, it is asked who else stands. It answers when there is a file `answers`. */
+elector_status elector_candidates(elector *e, const char *group)
 {
-    (void)e, (void)group, (void)member;
-    return ELECTOR_REFUSED;
+    (void)group;
+    write_log("candidates");
+    e->is_asked = true;
+    return ELECTOR_OK;
 }
 
-elector_status engine_candidates(elector *e, const char *group, void (*each)(void *, const elector_candidate *),
-                                 void *context)
+elector_status elector_transfer(elector *e, const char *group, const char *member)
 {
-    (void)e, (void)group, (void)each, (void)context;
-    return ELECTOR_REFUSED;
+    char text[64];
+    (void)group;
+    snprintf(text, sizeof text, "transfer %s", member);
+    write_log(text);
+    e->is_to_transfer = true;
+    return ELECTOR_OK;
+}
+
+static void answer(elector *e)
+{
+    static const elector_candidate other = {.size = sizeof other, .member = "other", .priority = 7};
+    static const elector_candidate *const others[] = {&other};
+    if (!there_is("answers")) return;
+    if (e->is_asked)
+        tell(e, (elector_event){.type = ELECTOR_DONE,
+                                .call = ELECTOR_CALL_CANDIDATES,
+                                .candidates = others,
+                                .candidate_count = 1});
+    else if (e->is_to_transfer)
+        tell(e, (elector_event){.type = ELECTOR_DONE, .call = ELECTOR_CALL_TRANSFER});
+    if (!e->is_asked) e->is_to_transfer = false;
+    e->is_asked = false;
 }
 
 int engine_left_ms(uint64_t until_ns) /* for the wire, which is not used */
@@ -305,6 +329,7 @@ elector_status elector_dispatch(elector *e)
         return ELECTOR_LOST;
     }
     if (e->leading) renew(e);
+    answer(e);
     if (e->standing && !e->leading && !there_is("held") && !there_is("stalled")) win(e);
     static const elector_leader other = {.size = sizeof other, .name = "other", .value = "", .token = 9};
     if (e->observed && there_is("held")) tell(e, (elector_event){.type = ELECTOR_NEW_LEADER, .leader = &other});

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 export LC_ALL=C
 BUILD=${BUILD:-build/release}
 ELECTOR=${ELECTOR:-$BUILD/elector}
-FAKE=$BUILD/test/run.fake
+FAKE=${FAKE:-$BUILD/test/run.fake}
 scratch=$(mktemp -d)
 minute=${ELECTOR_PATIENCE:-60} # in seconds
 started=() # our own processes, by number
@@ -28,6 +28,7 @@ fail() {
     failed=$((failed + 1))
     echo "FAIL  $1: $2"
     [ ! -s "$err" ] || sed 's/^/        stderr: /' "$err" | tail -n 6
+    [ -z "${CMOCKA_TEST_ABORT:-}" ] || exit 1 # a bug is planted, and found
 }
 verify() { # NAME WHAT COMMAND...
     local name=$1 what=$2
@@ -65,17 +66,19 @@ locks() { # ARGUMENTS: elector run, by locks
 }
 fake() { "$FAKE" run --url fake: "$@" >>"$out" 2>>"$err" </dev/null; }
 
-# in_background locks|fake ARGUMENTS: leaves the process number in $run.
+# in_background locks|fake|agent ARGUMENTS: leaves the process number in $run.
 in_background() {
     local kind=$1 program=("$ELECTOR" run --url "file:$dir/locks")
     shift
     [ "$kind" = locks ] || program=("$FAKE" run --url fake:)
+    [ "$kind" != agent ] || program=("$FAKE" run --url "unix:$dir/none") # there it has others to ask for
     "${program[@]}" "$@" >>"$out" 2>>"$err" </dev/null &
     run=$!
     started+=("$run")
 }
 ends_with() { # STATUS: the process $run
     local status=0
+    await "$name" "it ends" gone "$run" || return
     wait "$run" || status=$?
     [ "$status" -eq "$1" ] || fail "$name" "ends with $status, not $1"
     [ "$status" -ne "$1" ] || pass
@@ -632,6 +635,7 @@ END
 cat >"$scratch/worker" <<'END'
 #!/usr/bin/env bash
 trap 'echo ended >>"$dir/events"; echo ended >>"$dir/fake/log"; exit 0' TERM
+trap 'echo usr1 >>"$dir/events"' USR1
 echo "work $ELECTOR_EVENT$ELECTOR_TOKEN" >>"$dir/events"
 while :; do sleep 0.01; done
 END
@@ -832,6 +836,42 @@ test_health() {
     ends_with 143
 }
 
+# An agent that hangs is asked who else stands, and the loop goes on: its answer is an event.
+test_hung_agent() {
+    fresh "an agent that does not answer"
+    export ELECTOR_FAKE_LEASE_MS=600000
+    : >"$dir/well"
+    in_background agent --health-cmd "test -e $dir/well" --health-interval 0.1 --health-failures 1 fake -- "$scratch/worker"
+    await "$name" "it works" has events '^work 1$'
+    rm "$dir/well"
+    await "$name" "the agent is asked" has fake/log '^candidates '
+    kill -USR1 "$run"
+    await "$name" "a signal is forwarded" has events '^usr1$'
+    await "$name" "it leads on" says 'the health check fails; leading on, since the agent does not answer; does it hang\?'
+    : >"$dir/fake/answers"
+    await "$name" "the next failure hands over" says 'the health check fails; handing over to other'
+    verify "$name" "the transfer was not asked for" has fake/log '^transfer other '
+    kill -TERM "$run"
+    ends_with 0
+}
+
+test_silent_agent() {
+    fresh "an agent that does not answer the first request"
+    : >"$dir/fake/silent"
+    in_background agent fake -- true
+    await "$name" "it is asked" has fake/log '^hello '
+    kill -TERM "$run"
+    ends_with 143
+    verify "$name" "the signal waited for the answer" test -z "$(says 'does it hang' && echo yes)"
+
+    fresh "an agent that answers after all"
+    : >"$dir/fake/silent"
+    in_background agent --restart never fake -- true
+    await "$name" "it is said" says 'the agent does not answer; does it hang\?; trying again in'
+    rm "$dir/fake/silent"
+    ends_with 0
+}
+
 cat >"$scratch/rank" <<'END'
 #!/usr/bin/env bash
 echo >>"$dir/measured"
@@ -946,8 +986,8 @@ if [ $# -gt 0 ]; then
     [ "$failed" -eq 0 ]
     exit
 fi
-printf '%s\n' hung stopped leases hooks last_hooks families contenders blocked many health waiting usage restart signals orphans status rank \
+printf '%s\n' hung hung_agent silent_agent stopped leases hooks last_hooks families contenders blocked many health waiting usage restart signals orphans status rank \
     first_minute | xargs -P 4 -I{} bash -c '"$1" {} >"$2/{}.log" 2>&1 </dev/null || echo "FAIL  test_{}" >>"$2/{}.log"' - "${BASH_SOURCE[0]}" "$scratch"
 grep -hE '^(FAIL|skip|  )' "$scratch"/*.log
 awk '/^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3; done++ }
-    END { printf "%d passed, %d failed, by %d tests\n", passed, failed, done; exit !(done == 18 && failed == 0) }' "$scratch"/*.log
+    END { printf "%d passed, %d failed, by %d tests\n", passed, failed, done; exit !(done == 20 && failed == 0) }' "$scratch"/*.log

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "agent/guardian/internal.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -22,9 +23,14 @@ enum {
     PAUSE_MOST_MS = 10000,
     STEADY_S = 10,
     GOODBYE_MS = 1000,
+    GOODBYE_AT_WORK_MS = 2, /* while the loop runs */
+    STARTING_MS = 5,        /* how often to look whether a guardian has been started */
     RELEASES_AFTER_MS =
         5, /* an election does not wait for them; the guardian keeps older ones, which are also true */
-    CLOSING_MAX = 8, /* more lines than this that take long to close: new work is not watched */
+    CLOSING_MAX = 8, /* more lines of a user than this that take long to close: its new work is not watched */
+    CLOSING_USERS = 64,
+    PLACES = CLIENT_WORKS_MAX - CLIENT_BLIND - 1,
+    PLACES_EACH = PLACES / 2, /* of one user, lest it take them all */
     LEAST_TIMEOUT_MS = 1000
 };
 
@@ -74,9 +80,10 @@ static void on_death(uv_poll_t *poll, int status, int events)
 static void start_guardian(struct guardian_client *o)
 {
     const struct guardian_message begin = {.kind = GUARDIAN_BEGIN}, page = {.kind = GUARDIAN_PAGE};
-    o->started_at = host_clock(o->host);
+    if (!o->channel.start) o->started_at = host_clock(o->host);
     const int error = guardian_channel_open(&o->channel, o->loop, o->program, o->config->log == CONFIG_LOG_JSON,
                                             config_is_realtime(o->config), on_death, o);
+    if (error == EINPROGRESS) return;
     if (error) {
         start_later(o);
         log_event(LOG_WARN_LEVEL, NULL,
@@ -126,24 +133,29 @@ static bool unwatch(struct guardian_client *o, uint32_t number)
     return true;
 }
 
-/* Lines that are being closed, beside the loop. */
-static atomic_uint closing;
+/* Lines that are being closed, beside the loop: of users whose number has the same remainder. */
+static atomic_uint closing[CLOSING_USERS];
+
+static atomic_uint *closing_of(uid_t owner)
+{
+    return &closing[owner % CLOSING_USERS];
+}
 
 /*
  * The kernel closes what a client has left in the queue of its line together with the last descriptor of the line, and a TCP
  * socket may linger. So the queue is emptied first. Nobody watches the line any more: it may be shut down.
  */
-static void close_work(enum guardian_kind kind, int fd)
+static void close_work(enum guardian_kind kind, int fd, uid_t owner)
 {
     if (kind == GUARDIAN_LINE)
-        closer_close_socket(fd, &closing);
+        closer_close_socket(fd, closing_of(owner));
     else
         close(fd);
 }
 
 static void free_work(struct work *w)
 {
-    close_work(w->kind, w->fd);
+    close_work(w->kind, w->fd, w->owner);
     *w = no_work;
 }
 
@@ -173,34 +185,51 @@ static uint32_t find_place(const struct guardian_client *o)
     return i;
 }
 
+/* Root and the agent's own user may take them all. */
+static bool has_its_share(const struct guardian_client *o, uid_t owner)
+{
+    uint32_t count = 0;
+    if (owner == 0 || owner == geteuid()) return false;
+    for (uint32_t i = CLIENT_BLIND + 1; i < CLIENT_WORKS_MAX; i++)
+        count += o->works[i].is_used && o->works[i].owner == owner;
+    return count >= PLACES_EACH;
+}
+
 /* At most once a minute: clients come and go. */
-static void tell_full(struct guardian_client *o)
+static void tell_full(struct guardian_client *o, uid_t owner)
 {
     const uint64_t now = host_clock(o->host);
     if (o->told_full_at && now - o->told_full_at < 60 * NS_PER_S) return;
     o->told_full_at = now;
     log_event(
         LOG_WARN_LEVEL, NULL,
-        "the guardian watches %d clients, and can watch no more: while others lead, peers would wait for our "
+        "the guardian can watch %d clients, %d of one user, and no more of uid %u: while others lead, peers would wait for our "
         "leases if this agent died; let clients share a connection",
-        CLIENT_WORKS_MAX - CLIENT_BLIND - 1);
+        (int)PLACES, (int)PLACES_EACH, (unsigned)owner);
 }
 
-uint32_t guardian_client_add(struct guardian_client *o, enum guardian_kind kind, int fd, int connection)
+static uint32_t take_place(struct guardian_client *o, uid_t owner)
+{
+    uint32_t place = has_its_share(o, owner) ? CLIENT_WORKS_MAX : find_place(o);
+    if (place < CLIENT_WORKS_MAX) return place;
+    tidy(o);
+    place = has_its_share(o, owner) ? CLIENT_WORKS_MAX : find_place(o);
+    if (place == CLIENT_WORKS_MAX) tell_full(o, owner);
+    return place;
+}
+
+uint32_t guardian_client_add(struct guardian_client *o, uid_t owner, enum guardian_kind kind, int fd,
+                             int connection)
 {
     if (fd < 0) return CLIENT_BLIND;
-    const bool has_room = o && atomic_load(&closing) < CLOSING_MAX;
-    uint32_t place = has_room ? find_place(o) : CLIENT_WORKS_MAX;
-    if (has_room && place == CLIENT_WORKS_MAX) {
-        tidy(o);
-        place = find_place(o);
-    }
+    const bool has_room = o && atomic_load(closing_of(owner)) < CLOSING_MAX;
+    const uint32_t place = has_room ? take_place(o, owner) : CLIENT_WORKS_MAX;
     if (place == CLIENT_WORKS_MAX) {
-        if (has_room) tell_full(o);
-        close_work(kind, fd);
+        close_work(kind, fd, owner);
         return CLIENT_BLIND;
     }
-    o->works[place] = (struct work){.kind = kind, .fd = fd, .connection = connection, .is_used = true};
+    o->works[place] =
+        (struct work){.kind = kind, .owner = owner, .fd = fd, .connection = connection, .is_used = true};
     return place;
 }
 
@@ -311,11 +340,11 @@ static void tell_patience(struct guardian_client *o)
     if (timeout_ms != o->timeout_ms && say(o, &m, -1)) o->timeout_ms = timeout_ms;
 }
 
-static void say_goodbye(struct guardian_client *o)
+static void say_goodbye(struct guardian_client *o, int wait_ms)
 {
     struct guardian_message m = {.kind = GUARDIAN_GOODBYE};
     struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, o->channel.pid, 0), .events = POLLIN};
-    if (o->channel.pid && ended.fd >= 0 && say(o, &m, -1)) (void)poll(&ended, 1, GOODBYE_MS);
+    if (o->channel.pid && ended.fd >= 0 && say(o, &m, -1)) (void)poll(&ended, 1, wait_ms);
     if (ended.fd >= 0) close(ended.fd);
     end_guardian(o);
 }
@@ -361,25 +390,28 @@ struct guardian_client *guardian_client_new(uv_loop_t *loop, const struct config
 void guardian_client_free(struct guardian_client *o)
 {
     if (!o) return;
-    if (o->channel.pid) say_goodbye(o);
+    guardian_channel_give_up(&o->channel);
+    if (o->channel.pid) say_goodbye(o, GOODBYE_MS);
     for (uint32_t i = 0; i < CLIENT_WORKS_MAX; i++)
-        if (o->works[i].fd >= 0) close_work(o->works[i].kind, o->works[i].fd);
+        if (o->works[i].fd >= 0) close_work(o->works[i].kind, o->works[i].fd, o->works[i].owner);
     drop_page(o);
     free(o);
 }
 
-pid_t guardian_client_process(const struct guardian_client *o)
+bool guardian_client_may_be(const struct guardian_client *o, pid_t child)
 {
-    return o ? o->channel.pid : 0;
+    return o && (o->channel.start || child == o->channel.pid);
 }
 
 uint64_t guardian_client_tick(struct guardian_client *o)
 {
     const bool is_wanted = o->config->guardian && o->program;
     if (host_clock(o->host) >= o->tidy_at) tidy(o);
-    if (!is_wanted && o->channel.pid) say_goodbye(o);
+    if (!is_wanted) guardian_channel_give_up(&o->channel);
+    if (!is_wanted && o->channel.pid) say_goodbye(o, GOODBYE_AT_WORK_MS);
     if (!is_wanted) return UINT64_MAX;
     if (o->channel.pid == 0 && host_clock(o->host) >= o->start_at) start_guardian(o);
+    if (o->channel.start) return host_clock(o->host) + STARTING_MS * NS_PER_MS;
     if (o->channel.pid == 0) return o->start_at;
     if (!o->has_all) tell_all_work(o);
     if (o->channel.pid && o->has_all) {

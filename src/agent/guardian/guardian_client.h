@@ -42,7 +42,8 @@ struct guardian_client *guardian_client_new(uv_loop_t *, const struct config *, 
  * nothing. */
 void guardian_client_free(struct guardian_client *);
 
-pid_t guardian_client_process(const struct guardian_client *); /* 0: none runs */
+/* Whether this child of ours may be the guardian: it is, or one is being started, whose number is not known yet. */
+bool guardian_client_may_be(const struct guardian_client *, pid_t child);
 
 /* Does what is due. Call it before each wait, and again no later than at the time that it returns. */
 uint64_t guardian_client_tick(struct guardian_client *);
@@ -50,10 +51,10 @@ uint64_t guardian_client_tick(struct guardian_client *);
 /*
  * Adds the work of a client: its process (GUARDIAN_WATCH, with a pidfd) or a line to its keeper
  * (GUARDIAN_LINE). Owns `fd` from then on. Borrows the client's connection until guardian_client_drop(); -1:
- * none. Returns CLIENT_BLIND if fd is -1 or there are too many, which is logged. Here and below the guardian_client may be NULL:
+ * none. Returns CLIENT_BLIND if fd is -1, if its user `owner` has half of the places, or if there are too many, which is logged. Here and below the guardian_client may be NULL:
  * then nobody watches.
  */
-uint32_t guardian_client_add(struct guardian_client *, enum guardian_kind, int fd, int connection);
+uint32_t guardian_client_add(struct guardian_client *, uid_t owner, enum guardian_kind, int fd, int connection);
 void guardian_client_stand(struct guardian_client *, uint32_t work); /* the client is a candidate */
 /* The client is gone. What it holds stays held until guardian_client_let_go(). */
 void guardian_client_drop(struct guardian_client *, uint32_t work);

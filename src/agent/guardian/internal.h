@@ -7,6 +7,7 @@
 
 struct work {
     enum guardian_kind kind;
+    uid_t owner;
     int fd;
     int connection; /* of its client, borrowed; -1: none */
     uint32_t holds;

@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 #include "agent/serve/internal.h"
+#include "agent/serve/limits/portion.h"
 #include "base/clock.h"
 #include "base/closer.h"
 #include "base/pass.h"
-
-enum { WITHDRAWN_AT_ONCE = 256 }; /* candidacies in one turn of the loop */
 
 /* ---- Output ---- */
 
@@ -262,6 +261,7 @@ bool connection_go_on(struct connection *c)
         return false;
     }
     if (is_free) do_portion(c);
+    const bool abandons = serve_abandon_some(c);
     if (c->is_closed || c->is_doomed) return !c->is_closed;
     const bool takes_more = has_line(c) && !is_busy(c);
     if (c->has_ended && !takes_more && !withdraw_some(c, LEADERSHIP_DIES))
@@ -271,7 +271,7 @@ bool connection_go_on(struct connection *c)
         return false;
     }
     watch(c);
-    return c->out_size == 0 && (c->in_status || takes_more || (!c->has_ended && has_events(c)));
+    return abandons || (c->out_size == 0 && (c->in_status || takes_more || (!c->has_ended && has_events(c))));
 }
 
 void connection_hear(struct connection *c, const char *bytes, size_t size)
@@ -295,7 +295,7 @@ static bool withdraw_some(struct connection *c, enum leadership_way way)
     const bool is_held = c->campaigns > 1;
     if (c->campaigns == 0) return true;
     if (is_held) host_batch_begin(c->serve->host);
-    for (uint32_t left = WITHDRAWN_AT_ONCE; left > 0; left--) {
+    for (struct portion portion = portion_begin(); !portion_is_over(&portion); portion.left--) {
         i = number_set_next(&c->entered, i);
         if (i == NUMBER_SET_NONE) break;
         number_set_remove(&c->entered, i);

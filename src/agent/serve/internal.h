@@ -83,6 +83,7 @@ struct connection {
     uint64_t alive_ns;    /* the last one, or when it began to lead */
     uint32_t leads;       /* groups */
     bool is_suspect, hangs;
+    uint32_t abandon_next; /* hangs: its groups from this number on have not been abandoned yet */
 
     size_t in_size;
     size_t out_first, out_size, out_room;
@@ -257,6 +258,7 @@ void connection_close(struct connection *, enum leadership_way);
 /* watchdog.c */
 void serve_watch(struct connection *, uint64_t watchdog_ms); /* it promises signs of life; 0: it does not */
 void serve_hear_alive(struct connection *);
+bool serve_abandon_some(struct connection *); /* a portion, if it hangs. True: groups are left */
 /* An event that is about to be told to the client. */
 void serve_count_tenures(struct connection *, const struct leadership_event *);
 bool serve_hangs(void *context, const void *client); /* for leaderships.hangs */

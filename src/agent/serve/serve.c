@@ -162,7 +162,11 @@ static void on_chores(uv_timer_t *timer)
     (void)host_tick(serve->host);
     uv_timer_stop(timer);
     wake_held_up(serve);
-    if (leaderships_tick(&serve->leaderships) && !uv_is_active((uv_handle_t *)timer))
+    const enum leaderships_wait wait = leaderships_tick(&serve->leaderships);
+    /* A timer of 0 ms, which the tick may have started, would run in this turn of the loop once more. */
+    if (wait == LEADERSHIPS_SOME_ARE_DUE)
+        uv_timer_start(timer, on_chores, 1, 0);
+    else if (wait == LEADERSHIPS_SOME_END && !uv_is_active((uv_handle_t *)timer))
         uv_timer_start(timer, on_chores, CHORES_MS, 0);
 }
 
@@ -272,9 +276,10 @@ void serve_set_guardian(struct serve *serve, struct guardian_client *guardian)
 
 bool serve_leave(struct serve *serve)
 {
-    const bool is_done = leaderships_leave(&serve->leaderships);
-    if (!uv_is_active((const uv_handle_t *)&serve->chores)) serve_do_chores_soon(serve);
-    return is_done;
+    const enum leaderships_wait wait = leaderships_leave(&serve->leaderships);
+    if (wait == LEADERSHIPS_SOME_ARE_DUE || !uv_is_active((const uv_handle_t *)&serve->chores))
+        serve_do_chores_soon(serve);
+    return wait == LEADERSHIPS_NONE_END;
 }
 
 void serve_failed(struct serve *serve, const char *why)

@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "agent/serve/internal.h"
+#include "agent/serve/limits/portion.h"
 #include "base/clock.h"
 
 enum { QUEUED_MS = 100 }; /* for that long a client whose turn has not come is not judged */
@@ -21,15 +22,29 @@ static void wake_at(struct serve *serve, uint64_t now, uint64_t at)
     (void)uv_timer_start(&serve->watchdog, on_watchdog, at <= now ? 1 : (at - now) / NS_PER_MS + 1, 0);
 }
 
-static void abandon_all(struct connection *c)
+bool serve_abandon_some(struct connection *c)
 {
     const struct leaderships *leaderships = &c->serve->leaderships;
-    c->hangs = true;
+    uint32_t next = c->abandon_next;
+    if (!c->hangs || c->is_closed || next == NUMBER_SET_NONE) return false;
     host_batch_begin(c->serve->host);
-    for (uint32_t i = number_set_next(&c->entered, 0); i != NUMBER_SET_NONE;
-         i = number_set_next(&c->entered, i + 1))
-        leadership_abandon(leadership_at(leaderships, i), c);
+    for (struct portion portion = portion_begin(); !portion_is_over(&portion); portion.left--) {
+        next = number_set_next(&c->entered, next);
+        if (next == NUMBER_SET_NONE) break;
+        leadership_abandon(leadership_at(leaderships, next++), c);
+        c->serve->turns.requests++; /* it takes as long as one */
+    }
     host_batch_end(c->serve->host);
+    c->abandon_next = next;
+    return next != NUMBER_SET_NONE;
+}
+
+/* In portions: a client may lead thousands of groups. Until a group's turn comes, its lease is renewed as before. */
+static void abandon_all(struct connection *c)
+{
+    c->hangs = true;
+    c->abandon_next = 0;
+    serve_queue(c);
 }
 
 /* When to look at it again. */
@@ -61,7 +76,7 @@ static void on_watchdog(uv_timer_t *timer)
     wake_at(serve, now, next);
 }
 
-void serve_hear_alive(struct connection *c)
+static void note_alive(struct connection *c)
 {
     c->alive_ns = host_clock(c->serve->host);
     c->is_suspect = c->hangs = false;
@@ -70,8 +85,17 @@ void serve_hear_alive(struct connection *c)
 static void begin_watch(struct connection *c)
 {
     const uint64_t now = host_clock(c->serve->host);
-    serve_hear_alive(c);
+    note_alive(c);
     wake_at(c->serve, now, now); /* on_watchdog() finds out when to look next, for all clients */
+}
+
+/* One that hung was no longer looked at. Groups that had not been given up yet it leads on. */
+void serve_hear_alive(struct connection *c)
+{
+    if (c->hangs && c->abandon_next != NUMBER_SET_NONE)
+        begin_watch(c);
+    else
+        note_alive(c);
 }
 
 void serve_watch(struct connection *c, uint64_t watchdog_ms)

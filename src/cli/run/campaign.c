@@ -11,7 +11,7 @@
 #include "cli/run/run.h"
 #include "client/engine.h"
 
-static const uint64_t leaving_ns = 5 * NS_PER_S;
+static const uint64_t leaving_ns = 5 * NS_PER_S, connecting_ns = 5 * NS_PER_S;
 static const uint64_t first_retry_ns = NS_PER_S / 10, last_retry_ns = 5 * NS_PER_S;
 
 /* ---- Connections ---------------------------------------------------------------------------------- */
@@ -37,6 +37,7 @@ static void open_line(struct runner *runner)
 static void disconnect(struct runner *runner)
 {
     run_close_line(runner);
+    run_forget_answers(runner);
     elector_close(runner->elector);
     runner->elector = NULL;
     runner->broken = false;
@@ -166,6 +167,7 @@ static void on_event(void *context, const elector_event *event)
     case ELECTOR_DONE:
         if (event->call == ELECTOR_CALL_CAMPAIGN && event->status != ELECTOR_OK && run->state == RUN_CAMPAIGN)
             on_failure(run, event->status, event->text);
+        run_hear_answer(run, event);
         break;
     case ELECTOR_CONNECTED:
     case ELECTOR_DISCONNECTED: break; /* elector_dispatch() says so, too */
@@ -205,18 +207,33 @@ static bool ranks_in_vain(struct runner *runner)
     return true;
 }
 
+/* TIMEOUT: there is no answer yet. */
+static elector_status try_to_connect(struct runner *runner)
+{
+    if (!runner->connecting_until_ns) {
+        disconnect(runner);
+        runner->connect_ns = 0;
+        runner->connecting_until_ns = supervise_now_ns() + connecting_ns;
+        const elector_status status = elector_open(runner->url, &runner->elector);
+        if (status != ELECTOR_OK) return status;
+    }
+    return engine_try_connection(runner->elector);
+}
+
 void run_connect(struct runner *runner)
 {
     struct run *any = NULL;
     for (size_t i = 0; i < runner->count && !any; i++)
         if (runner->runs[i].state == RUN_DISCONNECTED) any = &runner->runs[i];
     if (!any) return;
-    disconnect(runner);
-    runner->connect_ns = 0;
-    elector_status status = elector_open(runner->url, &runner->elector);
-    if (status == ELECTOR_OK) status = engine_await_connection(runner->elector);
+    const elector_status status = try_to_connect(runner);
+    if (status == ELECTOR_TIMEOUT && supervise_now_ns() < runner->connecting_until_ns) return;
+    runner->connecting_until_ns = 0;
     if (status != ELECTOR_OK) {
-        on_failure(any, status, elector_message(runner->elector));
+        if (status == ELECTOR_TIMEOUT)
+            on_failure(any, ELECTOR_UNAVAILABLE, "the agent does not answer; does it hang?");
+        else
+            on_failure(any, status, elector_message(runner->elector));
         for (size_t i = 0; any->state == RUN_DONE && i < runner->count; i++)
             if (runner->runs[i].state == RUN_DISCONNECTED) run_finish(&runner->runs[i], any->exit_code);
         return;
@@ -238,7 +255,7 @@ void run_connect(struct runner *runner)
 /* When the connection breaks, runs with a command stop it first (state.c); the others wait for the next connection. */
 void run_dispatch(struct runner *runner)
 {
-    if (!runner->elector || runner->broken) return;
+    if (!runner->elector || runner->broken || runner->connecting_until_ns) return;
     elector_status status = elector_dispatch(runner->elector);
     const bool has_line_ended =
         supervise_line_is_ended(runner->command.line); /* no command can be started over it */

@@ -165,13 +165,9 @@ static void restart_later(struct run *run)
 static void count_failure(struct run *run)
 {
     const bool quick = run->status != 0 && supervise_now_ns() - run->started_ns < quick_ns;
-    char name[ELECTOR_NAME_MAX + 1];
-    uint64_t priority = 0;
     run->quick_failures = quick ? run->quick_failures + 1 : 0;
     if (run->quick_failures < QUICK_FAILURES_MAX || !run->request->penalty_ns) return;
-    if (!run_find_successor(run, name, &priority) || priority == 0)
-        return; /* priority 0: it is under a penalty, too */
-    if (run_hand_over(run, "the command failed 3 times within 10 s of its start")) run->quick_failures = 0;
+    run_hand_over(run, RUN_ASKS_FOR_FAILURES);
 }
 
 /* Only now may another host lead. */

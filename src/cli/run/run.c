@@ -161,6 +161,7 @@ static uint64_t next_event_ns(const struct run *run)
     case RUN_ON_LOST:
     case RUN_DONE: break;
     }
+    if (run_is_asking(run)) at_ns = run_earlier(at_ns, run->asking.until_ns);
     at_ns = run_earlier(at_ns, run->hooks.keeper_limit_ns);
     return run_earlier(at_ns, next_helper_ns(&run->hooks.helper, 0));
 }
@@ -173,6 +174,7 @@ static void set_timer(const struct runner *runner)
     for (size_t i = 0; i < runner->count; i++) at_ns = run_earlier(at_ns, next_event_ns(&runner->runs[i]));
     if (is_disconnected(runner))
         at_ns = run_earlier(at_ns, run_earlier(runner->connect_ns, runner->give_up_ns));
+    at_ns = run_earlier(at_ns, runner->connecting_until_ns);
     if (request->health) at_ns = run_earlier(at_ns, next_helper_ns(&runner->check, runner->check_ns));
     at_ns = run_earlier(at_ns, next_helper_ns(&runner->measuring, 0));
     if (request->spread && runner->elector && !runner->broken) at_ns = run_earlier(at_ns, runner->spread_ns);

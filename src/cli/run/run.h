@@ -146,6 +146,26 @@ struct run_hooks {
     int status;               /* of the --on-elected that runs in the keeper */
 };
 
+/* What the agent was asked in order to hand over; the answers are events (candidates.c). */
+enum run_asking_stage {
+    RUN_ASKS_NOBODY,
+    RUN_ASKS_FOR_CANDIDATES,
+    RUN_KNOWS_CANDIDATES,
+    RUN_ASKS_FOR_TRANSFER,
+    RUN_IS_RELIEVED, /* the agent hands over */
+    RUN_IS_REFUSED
+};
+enum run_asking_cause { RUN_ASKS_FOR_HEALTH, RUN_ASKS_FOR_FAILURES, RUN_ASKS_FOR_SPREAD };
+
+struct run_asking {
+    enum run_asking_stage stage;
+    enum run_asking_cause cause;
+    uint64_t until_ns;             /* without an answer it leads on */
+    char to[ELECTOR_NAME_MAX + 1]; /* empty: nobody */
+    uint64_t priority;             /* of `to` */
+    char refusal[256];
+};
+
 struct runner;
 
 struct run {
@@ -162,7 +182,8 @@ struct run {
     uint64_t read_deadline_ns;             /* when to read the deadline again; no event tells of a renewal */
     uint64_t elected_ns;
     bool stop_asked, lost, another_leads;
-    bool hands_over; /* we have asked for a hand-over */
+    struct run_asking asking;
+    bool hands_over; /* the agent has agreed to hand over */
     bool told_alone; /* we have reported that there is nobody to hand over to */
     char reason[128];
     bool was_removed; /* from a store: a problem, so --quiet does not hide it */
@@ -173,6 +194,7 @@ struct run {
     uint64_t tried_at_failure; /* number of the failed check after which we last tried to hand over */
 
     struct spread_watch watch;
+    bool is_looked_at;           /* --spread has asked for its candidates */
     uint64_t wanted_measurement; /* the number of the measurement that the next campaign waits for */
 
     /* The command. */
@@ -199,10 +221,11 @@ struct runner {
     size_t count;
     struct supervise_command command;
     char leader_variable[ELECTOR_NAME_MAX + 20];
-    uint64_t give_up_ns; /* --wait or --no-wait; 0: never */
-    uint64_t retry_ns;   /* back-off between attempts to connect */
-    uint64_t connect_ns; /* when to connect; 0: at once */
-    char refusal[256];   /* why the last attempt failed, as it was told; empty: not yet */
+    uint64_t give_up_ns;          /* --wait or --no-wait; 0: never */
+    uint64_t retry_ns;            /* back-off between attempts to connect */
+    uint64_t connect_ns;          /* when to connect; 0: at once */
+    uint64_t connecting_until_ns; /* the agent has not answered our hello; 0: it has, or was not asked */
+    char refusal[256];            /* why the last attempt failed, as it was told; empty: not yet */
 
     /* One health check for all groups. */
     struct helper_command check;
@@ -220,6 +243,8 @@ struct runner {
     struct spread spread; /* --spread: all groups, in the order of runs */
     uint64_t spread_ns;
     unsigned spread_turn;
+    size_t spread_awaited;           /* answers that have not come */
+    bool spread_looks, spread_fails; /* a look at the groups is under way; some answer is none */
 
     int signals, timer;
 };
@@ -252,7 +277,8 @@ void run_kill_when_due(struct run *);       /* in RUN_STOPPING: SIGKILL, repeate
 
 /* ---- The library (campaign.c) --------------------------------------------------------------------- */
 
-void run_connect(struct runner *);  /* and campaign; when all runs are RUN_DISCONNECTED or RUN_DONE */
+/* And campaign; when all runs are RUN_DISCONNECTED or RUN_DONE. Does not wait for an answer: call it again after each wait. */
+void run_connect(struct runner *);
 void run_dispatch(struct runner *); /* handles events of the library */
 void run_campaign(struct run *);    /* if healthy, else RUN_UNHEALTHY */
 void run_leave(struct run *);       /* tells the agent, which had asked for it, that the work has stopped */
@@ -296,16 +322,18 @@ void run_poll_measurement(struct runner *);
 
 /* ---- Other candidates (candidates.c, spread.c) ---------------------------------------------------- */
 
-/* The other candidate of the highest priority. False: there is none, or the agent does not answer. */
-bool run_find_successor(struct run *, char *name, uint64_t *priority);
-/* Notes the candidates of this group as those of group number `group`. False: the agent does not answer, and there are
- * none. */
-bool run_read_candidates(struct run *, struct spread *, size_t group);
 bool run_has_agent(const struct runner *);    /* or the engine of a store, which is one to us; not a lock */
 bool run_can_transfer(const struct runner *); /* to a named candidate */
-/* Hands over to the best other candidate, because of `why`. False, and reported once: there is none. */
-bool run_hand_over(struct run *, const char *why);
-void run_penalise(struct run *); /* the tenure was short, and it was our fault */
+/* Asks the agent, and hands over to the best other candidate; that there is none is reported once. For RUN_ASKS_FOR_FAILURES only to
+ * one without a penalty. */
+void run_hand_over(struct run *, enum run_asking_cause);
+bool run_hand_over_to(struct run *, const char *to, enum run_asking_cause); /* false: it could not be asked */
+bool run_is_asking(const struct run *);
+void run_go_on_asking(struct run *);                           /* acts on the answer, or on its absence */
+void run_hear_answer(struct run *, const elector_event *);     /* DONE of a call */
+void run_note_candidates(struct run *, const elector_event *); /* for --spread */
+void run_forget_answers(struct runner *);                      /* the connection is another: none will come */
+void run_penalise(struct run *);                               /* the tenure was short, and it was our fault */
 void run_spread(struct runner *);
 
 #endif

@@ -52,6 +52,7 @@ static void begin_tenure(struct run *run)
     run->backoff_ns = 0;
     run->quick_failures = 0;
     run->hands_over = run->told_alone = run->exited = false;
+    run->asking = (struct run_asking){.stage = RUN_ASKS_NOBODY};
     run->tried_at_failure = 0;
     run->watch.better[0] = '\0';
     run->elected_ns = supervise_now_ns();
@@ -116,14 +117,13 @@ static void step_campaign(struct run *run)
  * no transfer, so these are resigned. */
 static void hand_over_unhealthy(struct run *run)
 {
-    static const char why[] = "the health check fails";
     if (run->tried_at_failure == run->runner->failures) return;
     run->tried_at_failure = run->runner->failures;
     if (run_can_transfer(run->runner)) {
-        (void)run_hand_over(run, why);
+        run_hand_over(run, RUN_ASKS_FOR_HEALTH);
         return;
     }
-    if (!run->request->quiet) run_say(run, "%s; resigning", why);
+    if (!run->request->quiet) run_say(run, "the health check fails; resigning");
     run_penalise(run);
     if (run->state == RUN_WORK)
         run_stop(run);
@@ -140,7 +140,7 @@ static bool has_hook_to_wait_for(const struct run *run)
 
 bool run_waits_for_time_alone(const struct run *run)
 {
-    return !run->hands_over && !has_hook_to_wait_for(run);
+    return !run->hands_over && !run_is_asking(run) && !has_hook_to_wait_for(run);
 }
 
 /* If the check fails and nobody else campaigns, the command is started: a weak worker is better than none. */
@@ -225,6 +225,7 @@ void run_step(struct run *run)
         [RUN_DONE] = step_done,
     };
     enum run_state before;
+    run_go_on_asking(run);
     do {
         before = run->state;
         steps[before](run);

@@ -171,7 +171,7 @@ static inline void was_told(const char *words)
 
 static inline uint32_t add(pid_t pid)
 {
-    return guardian_client_add(obituary, GUARDIAN_WATCH, (int)syscall(SYS_pidfd_open, pid, 0), -1);
+    return guardian_client_add(obituary, geteuid(), GUARDIAN_WATCH, (int)syscall(SYS_pidfd_open, pid, 0), -1);
 }
 
 /* By another that stands, of which it is told later than of all else, what is due included: so what it was not

@@ -1,17 +1,15 @@
 /* See leadership.h. */
 #include "agent/serve/leadership/candidates.h"
+#include "agent/serve/leadership/endings.h"
 #include "agent/serve/leadership/lease.h"
 #include "agent/serve/leadership/past.h"
+#include "agent/serve/leadership/places.h"
 #include "base/clock.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     HEARD_WITHIN_S = 2,
     HAND_OVER_S = 2,
-    STOP_WITHIN_S = 10,  /* for a `stop` without a lease */
-    LEAVE_AT_ONCE = 4096 /* groups in one turn of the loop */
+    STOP_WITHIN_S = 10 /* for a `stop` without a lease */
 };
 
 /* Tells the host, and so the peers, whether there is a candidate here. While a tenure runs, it stays a
@@ -71,25 +69,6 @@ static void end(struct leadership *o)
     stand(o);
 }
 
-/* The tenure of a leadership that was never held. Constant: has_room() replaces it before a tenure begins. */
-static const struct leadership_tenure none = {.cell = HOST_NO_CELL};
-
-static struct leadership_tenure *no_tenure(void)
-{
-    return (struct leadership_tenure *)(uintptr_t)&none;
-}
-
-static bool has_room(struct leadership *o)
-{
-    if (o->tenure != &none) return true;
-    struct leadership_tenure *tenure =
-        slab_at(&o->all->slab, slab_take(&o->all->slab, slab_units(sizeof *tenure)));
-    if (!tenure) return false;
-    *tenure = none;
-    o->tenure = tenure;
-    return true;
-}
-
 static void begin(struct leadership *o, const struct host_view *view)
 {
     struct leadership_candidate *c = candidate_at(o, o->candidates);
@@ -109,13 +88,6 @@ static void begin(struct leadership *o, const struct host_view *view)
     if (candidate_value(o, c)[0] || view->value[0]) host_proclaim(o->group, candidate_value(o, c));
 }
 
-/* leaderships_tick() looks at it from now on. */
-static void look_at_ending(struct leadership *o)
-{
-    o->all->has_endings = true;
-    if (!number_set_add(&o->all->endings, o->number)) o->all->misses_endings = true;
-}
-
 /* Keeps the group without a holder until stop_by, or until the claim ends. Then this member resigns. */
 static void close_until(struct leadership *o, uint64_t stop_by)
 {
@@ -123,7 +95,7 @@ static void close_until(struct leadership *o, uint64_t stop_by)
     o->tenure->holder = NULL;
     o->tenure->ending = LEADERSHIP_ENDS;
     o->tenure->is_frozen = true;
-    look_at_ending(o);
+    leadership_look_at_ending(o);
     o->tenure->to = EL_NOBODY;
     o->tenure->stop_by = stop_by;
 }
@@ -141,7 +113,7 @@ void leadership_changed(struct leadership *o)
             leadership_move_on(o, view.deadline_ns);
         if (handover_target)
             (void)leadership_transfer(o, handover_target); /* a better member is back; if declined, lead on */
-    } else if (!o->candidates || o->all->is_leaving || !has_room(o)) {
+    } else if (!o->candidates || o->all->is_leaving || !leadership_has_room(o)) {
         (void)host_resign(o->group); /* elected, but no candidate is left */
     } else if (view.token == o->tenure->token && view.deadline_ns != UINT64_MAX) {
         /* The tenure's deadline had passed before the lease was renewed, so it has ended for good: a token is
@@ -238,7 +210,7 @@ static void freeze(struct leadership *o)
 static void end_soon(struct leadership *o, enum leadership_ending how, el_node to)
 {
     o->tenure->ending = (uint8_t)how;
-    look_at_ending(o);
+    leadership_look_at_ending(o);
     o->tenure->to = (uint8_t)to;
     freeze(o);
 }
@@ -260,7 +232,7 @@ static void ask_to_stop(struct leadership *o, enum leadership_ending how, el_nod
     if (within) {
         leadership_catch_up(o);
         o->tenure->ending = (uint8_t)how;
-        look_at_ending(o);
+        leadership_look_at_ending(o);
         o->tenure->to = (uint8_t)to;
         o->tenure->stop_by = host_clock(o->all->host) + within;
     } else {
@@ -387,7 +359,7 @@ void leadership_abandon(struct leadership *o, const void *client)
     if (!leadership_is_held_by(o, client) || o->tenure->is_frozen) return;
     const bool is_new = o->tenure->ending == LEADERSHIP_STAYS;
     if (is_new) o->tenure->ending = LEADERSHIP_ABANDONED;
-    look_at_ending(o);
+    leadership_look_at_ending(o);
     o->tenure->to = is_new ? EL_NOBODY : o->tenure->to;
     freeze(o);
     leadership_record(o, HISTORY_ABANDONED);
@@ -404,66 +376,8 @@ bool leadership_stands(const struct leadership *o, const void *client)
     return candidate_find(o, client) != NULL;
 }
 
-/* ---- All leaderships ---- */
-
-struct leadership *leadership_known(const struct leaderships *all, const struct host_group *group)
-{
-    return host_leadership(group) ? leadership_at(all, host_leadership(group) - 1) : NULL;
-}
-
-static bool make_room(struct leaderships *all)
-{
-    if (all->count < all->room) return true;
-    const uint32_t block = all->room / LEADERSHIP_BLOCK;
-    struct leadership **blocks = realloc(all->blocks, (block + 1) * sizeof *blocks);
-    if (!blocks) return false;
-    all->blocks = blocks;
-    blocks[block] = calloc(LEADERSHIP_BLOCK, sizeof *blocks[block]);
-    if (blocks[block]) all->room += LEADERSHIP_BLOCK;
-    return blocks[block] != NULL;
-}
-
-struct leadership *leadership_of(struct leaderships *all, struct host_group *group)
-{
-    if (host_leadership(group)) return leadership_known(all, group);
-    if (!all->first_free && !make_room(all)) return NULL;
-    const uint32_t number = all->first_free ? all->first_free - 1 : all->count++;
-    struct leadership *o = leadership_at(all, number);
-    if (all->first_free) {
-        all->first_free = o->candidates;
-        all->free--;
-    }
-    struct leadership_tenure *tenure = o->tenure ? o->tenure : no_tenure();
-    *o = (struct leadership){.tenure = tenure, .all = all, .group = group, .number = number};
-    host_set_leadership(group, number + 1);
-    return o;
-}
-
-void leadership_vacate(struct leadership *o)
-{
-    struct leaderships *all = o->all;
-    struct leadership_tenure *tenure = o->tenure; /* its piece stays with the place */
-    if (tenure->token > all->dropped_token) all->dropped_token = tenure->token;
-    if (tenure != &none) *tenure = none;
-    *o = (struct leadership){.tenure = tenure, .all = all, .number = o->number, .candidates = all->first_free};
-    all->first_free = o->number + 1;
-    all->free++;
-}
-
-void leaderships_free(struct leaderships *all)
-{
-    for (uint32_t i = 0; i < all->count; i++)
-        if (!leadership_is_free(leadership_at(all, i))) host_set_leadership(leadership_at(all, i)->group, 0);
-    for (uint32_t i = 0; i < all->room / LEADERSHIP_BLOCK; i++) free(all->blocks[i]);
-    slab_free(&all->slab);
-    number_set_clear(&all->endings);
-    free(all->blocks);
-    all->blocks = NULL;
-    all->count = all->room = 0;
-}
-
 /* The holder may work until its deadline, so nobody else begins before that. */
-static void on_stop_by(struct leadership *o)
+void leadership_end_overdue(struct leadership *o)
 {
     if (!o->tenure->is_frozen) {
         freeze(o);
@@ -477,52 +391,10 @@ static void on_stop_by(struct leadership *o)
         finish(o, reason_of(o));
 }
 
-static bool is_ending(const struct leadership *o)
+void leadership_leave(struct leadership *o)
 {
-    return o->tenure->is_held && o->tenure->ending != LEADERSHIP_STAYS;
-}
-
-/* Memory had run out: finds them among all. */
-static void find_endings(struct leaderships *all)
-{
-    all->misses_endings = false;
-    for (uint32_t i = 0; i < all->count; i++)
-        if (is_ending(leadership_at(all, i))) look_at_ending(leadership_at(all, i));
-}
-
-/* The first that is ending, from this number on; NULL: none is. */
-static struct leadership *next_ending(struct leaderships *all, uint32_t from)
-{
-    for (uint32_t i = number_set_next(&all->endings, from); i != NUMBER_SET_NONE;
-         i = number_set_next(&all->endings, i + 1)) {
-        if (is_ending(leadership_at(all, i))) return leadership_at(all, i);
-        number_set_remove(&all->endings, i);
-    }
-    return NULL;
-}
-
-bool leaderships_tick(struct leaderships *all)
-{
-    const uint64_t now = host_clock(all->host);
-    if (!all->has_endings) return false;
-    if (all->misses_endings) find_endings(all);
-    for (struct leadership *o = next_ending(all, 0); o; o = next_ending(all, o->number + 1))
-        if (o->tenure->stop_by <= now) on_stop_by(o);
-    all->has_endings = all->misses_endings || next_ending(all, 0);
-    return all->has_endings;
-}
-
-bool leaderships_leave(struct leaderships *all)
-{
-    all->is_leaving = true;
-    for (uint32_t left = LEAVE_AT_ONCE; all->left < all->count && left > 0; left--) {
-        struct leadership *o = leadership_at(all, all->left++);
-        if (o->tenure->is_held && o->tenure->ending == LEADERSHIP_STAYS)
-            ask_to_stop(o, LEADERSHIP_ENDS, EL_NOBODY);
-        if (!leadership_is_free(o)) stand(o);
-    }
-    if (all->misses_endings) find_endings(all);
-    return all->left == all->count && !all->misses_endings && !next_ending(all, 0);
+    if (o->tenure->is_held && o->tenure->ending == LEADERSHIP_STAYS) ask_to_stop(o, LEADERSHIP_ENDS, EL_NOBODY);
+    if (!leadership_is_free(o)) stand(o);
 }
 
 void leaderships_fail(struct leaderships *all)

@@ -147,6 +147,7 @@ struct leaderships {
     bool has_endings;          /* some tenures may be ending: leaderships_tick() looks at them */
     bool misses_endings;       /* memory ran out: look at all */
     struct number_set endings; /* numbers of those that may be ending */
+    uint32_t next_ending;      /* where leaderships_tick() goes on */
 };
 
 /* `number` is below leaderships.count. */
@@ -210,11 +211,17 @@ size_t leadership_value_size(const struct leadership *,
                              const void *client); /* bytes of its candidacy's value */
 bool leadership_stands(const struct leadership *, const void *client);
 
-/* Ends the tenures whose holder was told to stop and whose stop_by has passed. True: some are still waiting. */
-bool leaderships_tick(struct leaderships *);
-/* Tells all holders to stop, and accepts no candidates from now on. True once nobody leads; ask after each
- * change. */
-bool leaderships_leave(struct leaderships *);
+enum leaderships_wait {
+    LEADERSHIPS_NONE_END,
+    LEADERSHIPS_SOME_END,    /* some tenures are ending */
+    LEADERSHIPS_SOME_ARE_DUE /* there were too many for one turn of the loop: call it again in the next one */
+};
+
+/* Ends the tenures whose holder was told to stop and whose stop_by has passed; a portion of them. */
+enum leaderships_wait leaderships_tick(struct leaderships *);
+/* Tells all holders to stop, a portion of them, and accepts no candidates from now on. NONE_END once nobody leads; ask after
+ * each change. */
+enum leaderships_wait leaderships_leave(struct leaderships *);
 void leaderships_fail(struct leaderships *);
 
 #endif

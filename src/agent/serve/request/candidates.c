@@ -72,18 +72,18 @@ static void apply(struct leadership *o, struct connection *c, const struct candi
     leadership_set_stop_within(o, c, wanted->stop_within_ms);
 }
 
-/* Answers first: leadership_enter() may send `elected`, which must come after the answer. */
 /* It takes a place at the guardian with its first candidacy: those who only read must not use the places up. */
 static void be_watched(struct connection *c)
 {
     struct guardian_client *guardian = c->serve->guardian;
     if (c->work || !guardian) return;
-    c->work = c->line >= 0 ? guardian_client_add(guardian, GUARDIAN_LINE, c->line, -1)
-                           : guardian_client_add(guardian, GUARDIAN_WATCH,
+    c->work = c->line >= 0 ? guardian_client_add(guardian, c->who.uid, GUARDIAN_LINE, c->line, -1)
+                           : guardian_client_add(guardian, c->who.uid, GUARDIAN_WATCH,
                                                  c->who.pid ? serve_process_of(c->fd) : -1, c->fd);
     c->line = -1;
 }
 
+/* Answers first: leadership_enter() may send `elected`, which must come after the answer. */
 void request_on_campaign(const struct request *r)
 {
     struct candidacy wanted;
@@ -249,7 +249,7 @@ void request_on_work(const struct request *r)
         return;
     }
     const uint32_t before = c->work;
-    c->work = guardian_client_add(serve->guardian, GUARDIAN_LINE, line, -1);
+    c->work = guardian_client_add(serve->guardian, c->who.uid, GUARDIAN_LINE, line, -1);
     if (c->campaigns) guardian_client_stand(serve->guardian, c->work);
     for (uint32_t i = number_set_next(&c->entered, 0); i != NUMBER_SET_NONE;
          i = number_set_next(&c->entered, i + 1)) {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "lib/give_up.h"
 #include "lib/host/guardian_client.h"
+#include "lib/lingering.h"
 
 /* ---- What it may say of some ---- */
 
@@ -105,10 +106,11 @@ static void of_many_clients_they_are_sealed_in_portions(void **state)
     for (uint32_t i = 0; i < CLIENTS; i++) {
         snprintf(name, sizeof name, "g%u", i);
         (void)lead(join(), name);
-        if (i % 8 == 7)
-            await_told("connection ", i + 1); /* a guardian that lags has a full channel, and gets no release */
+        /* A guardian that lags has a full channel, and gets no release. */
+        if (i % 8 == 7) await_told("connection ", i + 1);
     }
     await_told("connection ", CLIENTS);
+    pass(5); /* releases wait for so long */
     (void)guardian_client_tick(obituary);
     await_told("release ", AT_ONCE);
     usleep(20000);
@@ -116,6 +118,60 @@ static void of_many_clients_they_are_sealed_in_portions(void **state)
     pass(5);
     (void)guardian_client_tick(obituary);
     await_told("release ", CLIENTS);
+}
+
+/* ---- Who gets a place ---- */
+
+static uint32_t add_of(uid_t owner)
+{
+    return guardian_client_add(obituary, owner, GUARDIAN_WATCH, (int)syscall(SYS_pidfd_open, getpid(), 0), -1);
+}
+
+/* A user that is neither root nor the agent's takes half of the places at most. */
+static void one_user_takes_half_of_the_places(void **state)
+{
+    enum { HALF = (CLIENT_WORKS_MAX - CLIENT_BLIND - 1) / 2 };
+    const uid_t one = 1001, other = 1002;
+    uint32_t last = CLIENT_BLIND;
+    for (int i = 0; i < HALF; i++) {
+        last = add_of(one);
+        assert_int_not_equal(last, CLIENT_BLIND);
+    }
+    assert_int_equal(add_of(one), CLIENT_BLIND);
+    assert_int_not_equal(add_of(other), CLIENT_BLIND);
+    for (int i = HALF + 1; i < CLIENT_WORKS_MAX - CLIENT_BLIND - 1; i++)
+        assert_int_not_equal(add_of(geteuid()), CLIENT_BLIND);
+    assert_int_equal(add_of(geteuid()), CLIENT_BLIND);
+    guardian_client_drop(obituary, last);
+    assert_int_equal(add_of(one), last);
+    assert_int_equal(add_of(one), CLIENT_BLIND);
+}
+
+/* A line whose queue has a descriptor that takes long to close. */
+static uint32_t add_lingering_line(uid_t owner, int *end)
+{
+    int line[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, line), 0);
+    *end = make_lingering();
+    pass_on(line[1], "x", end, 1);
+    *end = far_end;
+    close(listener);
+    close(line[1]);
+    return guardian_client_add(obituary, owner, GUARDIAN_LINE, line[0], -1);
+}
+
+static void lines_of_one_user_that_take_long_to_close_make_no_other_blind(void **state)
+{
+    enum { LINES = 8 };
+    const uid_t one = 1001, other = 1002;
+    int ends[LINES];
+    for (int i = 0; i < LINES; i++) guardian_client_drop(obituary, add_lingering_line(one, &ends[i]));
+    assert_int_equal(add_of(one), CLIENT_BLIND);
+    assert_int_not_equal(add_of(other), CLIENT_BLIND);
+    for (int i = 0; i < LINES; i++) close(ends[i]);
+    uint32_t place = CLIENT_BLIND;
+    for (int i = 0; place == CLIENT_BLIND && i < give_up_ms(); i++, usleep(1000)) place = add_of(one);
+    assert_int_not_equal(place, CLIENT_BLIND);
 }
 
 /* ---- The guardian's own life ---- */
@@ -152,8 +208,9 @@ static void it_goes_when_it_is_not_wanted_any_more(void **state)
     was_told(BEGUN);
     const pid_t pid = guardian_pid();
     t.config.guardian = false; /* read anew */
-    assert_int_equal(guardian_client_tick(obituary), UINT64_MAX);
-    was_told("goodbye 0; ");
+    assert_int_equal(guardian_client_tick(obituary),
+                     UINT64_MAX); /* it is told goodbye, and killed if that takes it long */
+    for (int i = 0; i < give_up_ms() && waitpid(pid, NULL, WNOHANG) == 0; i++) usleep(1000);
     assert_int_equal(kill(pid, 0), -1);
     assert_true(holds_the_lock()); /* one may be wanted again */
 }
@@ -169,6 +226,8 @@ int main(int argc, char **argv)
         BESIDE_A_PEER(of_many_clients_they_are_sealed_in_portions),
         BESIDE_A_PEER(another_guardian_has_them_too),
         BESIDE_A_PEER(of_many_some_are_released),
+        GUARDED(one_user_takes_half_of_the_places),
+        GUARDED(lines_of_one_user_that_take_long_to_close_make_no_other_blind),
         GUARDED(another_is_told_of_all),
         GUARDED(it_goes_when_it_is_not_wanted_any_more),
     };

@@ -172,6 +172,81 @@ static void many_clients_that_go_at_once_part_in_portions(void **state)
     assert_int_equal(t.serve->connection_count, 1);
 }
 
+static uint32_t count_tenures(void)
+{
+    const struct leaderships *all = &t.serve->leaderships;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < all->count; i++) count += leadership_at(all, i)->tenure->is_held;
+    return count;
+}
+
+/* One round of the loop in which some tenures end. */
+static void await_an_ending(uint32_t held)
+{
+    for (int i = 0; i < 20000 && count_tenures() == held; i++) {
+        t.now += 10 * MS;
+        usleep(1000);
+        go_round();
+    }
+}
+
+static void lead_many(int fd, unsigned count)
+{
+    enum { LOT = 50 };
+    char request[80];
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(request, sizeof request, "{\"op\":\"campaign\",\"group\":\"m%u\"}", i);
+        say(fd, request);
+        if (i % LOT == LOT - 1)
+            for (int answers = 0; answers < LOT;) answers += strstr(hear(fd), "\"ok\":true") != NULL;
+    }
+    pass(200);
+    while (try_hear(fd)) {}
+    assert_int_equal(count_tenures(), count);
+}
+
+/* A client of thousands of tenures is disconnected for a line that is no request: they all end at the same deadline, but not in
+ * one turn of the loop. */
+static void tenures_that_end_together_end_in_portions(void **state)
+{
+    enum { MANY = 700 };
+    const int fd = join(), other = join();
+    lead_many(fd, MANY);
+    say(fd, "garbage");
+    assert_true(has_ended(fd));
+    assert_int_equal(count_tenures(), MANY); /* its work may go on until then */
+    uint32_t most = 0;
+    for (uint32_t held = MANY; held > 0;) {
+        await_an_ending(held);
+        const uint32_t left = count_tenures();
+        assert_true(left < held);
+        if (held - left > most) most = held - left;
+        if (held == MANY)
+            expect_part(other, "{\"op\":\"why\",\"group\":\"m1\"}", "\"ok\":true"); /* served meanwhile */
+        held = count_tenures();
+    }
+    assert_true(most < MANY / 2);
+    (void)lead(other, "m0");
+}
+
+/* This member leaves: it asks the holders in portions, too. */
+static void a_member_that_leaves_asks_its_holders_in_portions(void **state)
+{
+    enum { MANY = 700 };
+    const int fd = join();
+    const struct leaderships *all = &t.serve->leaderships;
+    lead_many(fd, MANY);
+    assert_false(serve_leave(t.serve));
+    assert_true(all->left > 0 && all->left < all->count / 2);
+    for (int i = 0; i < 100000 && all->left < all->count; i++) assert_false(serve_leave(t.serve));
+    for (int i = 0; i < 20000 && !serve_leave(t.serve); i++) {
+        t.now += 10 * MS;
+        usleep(1000);
+        go_round();
+    }
+    assert_int_equal(count_tenures(), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
@@ -181,6 +256,8 @@ int main(void)
         TEST(tells_no_more_what_is_no_longer_observed),
         TEST(a_client_of_many_candidacies_parts_in_portions),
         TEST(many_clients_that_go_at_once_part_in_portions),
+        TEST(tenures_that_end_together_end_in_portions),
+        TEST(a_member_that_leaves_asks_its_holders_in_portions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

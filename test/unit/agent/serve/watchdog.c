@@ -69,12 +69,15 @@ static void renews_the_lease_of_one_that_says_that_it_is_alive(void **state)
     }
 }
 
-/* The agent was late: what it has not read yet counts. */
+/* The agent was late: what it has not read yet counts, though it takes several portions to come to it. */
 static void believes_a_sign_of_life_that_waits_in_the_socket(void **state)
 {
+    static const char other[] = "{\"op\":\"hello\"}\n";
     const int fd = lead_watched();
     send_bytes(fd, alive, sizeof alive - 1);
     pass_both(20);
+    for (int i = 0; i < 2 * TURN_ALONE; i++)
+        assert_int_equal(send(fd, other, sizeof other - 1, 0), sizeof other - 1);
     assert_int_equal(send(fd, alive, sizeof alive - 1, 0), sizeof alive - 1);
     usleep(250000);
     t.now += 250 * MS;
@@ -102,6 +105,51 @@ static void does_not_watch_one_that_only_stands(void **state)
     assert_false(is_closed(fd));
 }
 
+/* How many of its tenures no longer move on. */
+static uint32_t count_frozen(void)
+{
+    const struct leaderships *all = &t.serve->leaderships;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < all->count; i++) count += leadership_at(all, i)->tenure->is_frozen;
+    return count;
+}
+
+/* A client that hangs may lead thousands of groups: they are given up in portions, and the loop goes on between these. A sign of life
+ * in between ends that. */
+static void one_that_hangs_with_many_groups_is_given_up_in_portions(void **state)
+{
+    enum { MANY = 700, LOT = 50 };
+    char request[100];
+    const int fd = join();
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(request, sizeof request, "{\"op\":\"campaign\",\"group\":\"m%u\"}", i);
+        say(fd, request);
+        if (i % LOT == LOT - 1)
+            for (int answers = 0; answers < LOT;) answers += strstr(hear(fd), "\"ok\":true") != NULL;
+    }
+    pass(200);
+    while (try_hear(fd)) {}
+    struct connection *c = t.serve->connections[0];
+    assert_int_equal(c->leads, MANY);
+    serve_watch(c, 200);
+    t.now += 250 * MS;
+    for (int i = 0; i < 20000 && count_frozen() == 0; i++) {
+        usleep(1000);
+        uv_run(&t.loop, UV_RUN_NOWAIT);
+    }
+    const uint32_t first = count_frozen();
+    assert_true(first > 0 && first < MANY / 2);
+    serve_hear_alive(c);
+    go_round();
+    assert_int_equal(count_frozen(), first);
+    t.now += 250 * MS;
+    for (int i = 0; i < 20000 && count_frozen() < MANY; i++) {
+        usleep(1000);
+        uv_run(&t.loop, UV_RUN_NOWAIT);
+    }
+    assert_int_equal(count_frozen(), MANY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +159,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(believes_a_sign_of_life_that_waits_in_the_socket, begin, finish),
         cmocka_unit_test_setup_teardown(keeps_one_that_answers_after_all, begin, finish),
         cmocka_unit_test_setup_teardown(does_not_watch_one_that_only_stands, begin, finish),
+        cmocka_unit_test_setup_teardown(one_that_hangs_with_many_groups_is_given_up_in_portions, begin, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
