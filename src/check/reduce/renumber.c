@@ -27,7 +27,9 @@ static void collect(void *context, uint32_t family, uint64_t *word)
     struct numbers *numbers = context;
     if (*word == 0) return;
     el_require(numbers->count < NUMBERS_MAX);
-    numbers->all[numbers->count++] = (struct number){word, family};
+    struct number *number = &numbers->all[numbers->count++];
+    number->word = word;
+    number->family = family;
 }
 
 static int compare(const void *a, const void *b)

@@ -35,7 +35,7 @@ static void send_the_next(void *state, const struct el_config *cfg, uint32_t tim
     (void)timer;
     (void)slot;
     post(out, cfg, 2, LETTER, ++me->count);
-    arm(out, 2 * TICK);
+    arm(out, 2 * (el_duration)TICK);
 }
 
 /* Takes each but a copy, and leads by a copy. */
