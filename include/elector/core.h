@@ -368,6 +368,8 @@ struct el_inequality {
     const char *why; /* what breaks otherwise */
 };
 
+typedef void el_number_visit(void *context, uint32_t family, uint64_t *number);
+
 /* In `text`, @1 and @2 stand for the note's values printed as nodes, #1 and #2 printed as numbers. */
 struct el_note_text {
     const char *name;
@@ -452,6 +454,11 @@ struct el_algorithm { /* NOLINT(clang-analyzer-optin.performance.Padding) */
     /* For the checker: true if neither this state nor any state reachable from it, restarts with its record
      * included, reacts to the message, so its delivery need not be explored. NULL: cannot tell. */
     bool (*moot)(const void *state, const struct el_config *, const struct el_msg *);
+    /* For the checker: visit each word of a state, or of a message, that is a number of which only the order matters, and
+     * for which 0 means none. Worlds that differ only in such numbers, each family by itself, then count as one.
+     * Family 0 is that of the terms; a new one must be above all others of its family. Both or neither. */
+    void (*numbers)(void *state, const struct el_config *, el_number_visit *, void *context);
+    void (*numbers_sent)(struct el_msg *, const struct el_config *, el_number_visit *, void *context);
     uint32_t term_shift; /* low bits of a term that only tell proposers apart */
     /* 1 + the note by which a leader asks its host to stop its work and then request a TRANSFER to @1; 0: none.
      * A machine gives up leadership only after such a request, or when its claim has expired. */

@@ -320,6 +320,12 @@ void recipe_start(const struct recipe *recipe, void *state, const struct el_conf
     }
 }
 
+void recipe_chosen(const struct recipe *recipe, void *state, const struct el_config *cfg, uint32_t chosen,
+                   struct el_outbox *out)
+{
+    if (store_is_self(cfg)) session_store_chosen(&recipe->store, state, cfg, chosen, out);
+}
+
 void recipe_fact(const struct recipe *recipe, void *state, const struct el_config *cfg, uint64_t value,
                  struct el_outbox *out)
 {
@@ -349,6 +355,21 @@ enum el_answer recipe_request(void *state, const struct el_config *cfg, enum el_
     me->leading = 0;
     ask(me, cfg, STORE_DELETE, 0, out);
     return EL_PERFORMED;
+}
+
+void recipe_numbers(const struct recipe *recipe, void *state, const struct el_config *cfg,
+                    el_number_visit *visit, void *context)
+{
+    struct candidate *me = state;
+    if (store_is_self(cfg)) {
+        session_store_numbers(&recipe->store, state, cfg, visit, context);
+        return;
+    }
+    uint64_t *const revisions[] = {&me->session, &me->key, &me->before, &me->first, &me->leftover};
+    uint64_t *const calls[] = {&me->call, &me->pending, &me->renewal};
+    for (uint32_t i = 0; i < EL_LENGTH(revisions); i++) visit(context, 0, revisions[i]);
+    for (uint32_t i = 0; i < EL_LENGTH(calls); i++)
+        visit(context, store_family(cfg->self, me->incarnation), calls[i]);
 }
 
 void recipe_view(const struct recipe *recipe, const void *state, const struct el_config *cfg,

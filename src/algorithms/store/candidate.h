@@ -22,6 +22,7 @@ enum {
     CANDIDATE_OPTION_OBSERVE,
     CANDIDATE_OPTION_HERD,
     CANDIDATE_OPTION_TIDY,
+    CANDIDATE_OPTIONS,
 };
 #define CANDIDATE_OPTION_ROWS(session)                                                                         \
     {"lease",                                                                                                  \
@@ -44,11 +45,12 @@ enum {
         {"tidy", EL_FLAG, 0,                                                                                   \
          NULL,   "on",    "a restarted candidate closes the " session " of its earlier incarnation"},
 
-#define CANDIDATE_INEQUALITY_ROWS                                                                    \
-    {{{1, CANDIDATE_OPTION_HEARTBEAT}, {1, EL_OF_ROUND_TRIP}},                                       \
+/* `...`: what a renewal takes besides a round trip. */
+#define CANDIDATE_INEQUALITY_ROWS(...)                                                               \
+    {{{1, CANDIDATE_OPTION_HEARTBEAT}, {2, EL_OF_ROUND_TRIP}, __VA_ARGS__},                          \
      {{1, CANDIDATE_OPTION_LEASE}},                                                                  \
      "the lease would expire before it can be renewed, and every leader would lose it"},             \
-        {{{1, EL_OF_ROUND_TRIP}},                                                                    \
+        {{{1, EL_OF_ROUND_TRIP}, __VA_ARGS__},                                                       \
          {{1, CANDIDATE_OPTION_HEARTBEAT}},                                                          \
          "the next renewal would begin before the last one is answered, and none would ever count"}, \
         {{{1, EL_OF_ROUND_TRIP}},                                                                    \
@@ -111,42 +113,54 @@ void recipe_message(const struct recipe *recipe, void *state, const struct el_co
                     const struct el_msg *m, struct el_outbox *out);
 void recipe_timer(const struct recipe *recipe, void *state, const struct el_config *cfg, uint32_t timer,
                   uint32_t slot, struct el_outbox *out);
+void recipe_chosen(const struct recipe *recipe, void *state, const struct el_config *cfg, uint32_t chosen,
+                   struct el_outbox *out);
 void recipe_fact(const struct recipe *recipe, void *state, const struct el_config *cfg, uint64_t value,
                  struct el_outbox *out);
 void recipe_campaign(void *state, const struct el_config *cfg, struct el_outbox *out);
 enum el_answer recipe_request(void *state, const struct el_config *cfg, enum el_request_what what, el_node to,
                               struct el_outbox *out);
+void recipe_numbers(const struct recipe *recipe, void *state, const struct el_config *cfg,
+                    el_number_visit *visit, void *context);
 void recipe_view(const struct recipe *recipe, const void *state, const struct el_config *cfg,
                  struct el_view *view);
 
 /* ---- For a descriptor ---- */
 
 /* The handlers of a recipe: they pass its rules on. */
-#define RECIPE_HANDLERS(recipe)                                                                   \
-    static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,  \
-                         struct el_outbox *out)                                                   \
-    {                                                                                             \
-        recipe_start(&(recipe), state, cfg, start, out);                                          \
-    }                                                                                             \
-    static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m,      \
-                           struct el_outbox *out)                                                 \
-    {                                                                                             \
-        recipe_message(&(recipe), state, cfg, m, out);                                            \
-    }                                                                                             \
-    static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot, \
-                         struct el_outbox *out)                                                   \
-    {                                                                                             \
-        recipe_timer(&(recipe), state, cfg, timer, slot, out);                                    \
-    }                                                                                             \
-    static void on_fact(void *state, const struct el_config *cfg, uint32_t fact, uint64_t value,  \
-                        struct el_outbox *out)                                                    \
-    {                                                                                             \
-        (void)fact; /* the wall clock is the only one */                                          \
-        recipe_fact(&(recipe), state, cfg, value, out);                                           \
-    }                                                                                             \
-    static void view(const void *state, const struct el_config *cfg, struct el_view *v)           \
-    {                                                                                             \
-        recipe_view(&(recipe), state, cfg, v);                                                    \
+#define RECIPE_HANDLERS(recipe)                                                                             \
+    static void on_start(void *state, const struct el_config *cfg, const struct el_start *start,            \
+                         struct el_outbox *out)                                                             \
+    {                                                                                                       \
+        recipe_start(&(recipe), state, cfg, start, out);                                                    \
+    }                                                                                                       \
+    static void on_message(void *state, const struct el_config *cfg, const struct el_msg *m,                \
+                           struct el_outbox *out)                                                           \
+    {                                                                                                       \
+        recipe_message(&(recipe), state, cfg, m, out);                                                      \
+    }                                                                                                       \
+    static void on_timer(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,           \
+                         struct el_outbox *out)                                                             \
+    {                                                                                                       \
+        recipe_timer(&(recipe), state, cfg, timer, slot, out);                                              \
+    }                                                                                                       \
+    static void on_chosen(void *state, const struct el_config *cfg, uint32_t chosen, struct el_outbox *out) \
+    {                                                                                                       \
+        recipe_chosen(&(recipe), state, cfg, chosen, out);                                                  \
+    }                                                                                                       \
+    static void on_fact(void *state, const struct el_config *cfg, uint32_t fact, uint64_t value,            \
+                        struct el_outbox *out)                                                              \
+    {                                                                                                       \
+        (void)fact; /* the wall clock is the only one */                                                    \
+        recipe_fact(&(recipe), state, cfg, value, out);                                                     \
+    }                                                                                                       \
+    static void numbers(void *state, const struct el_config *cfg, el_number_visit *visit, void *context)    \
+    {                                                                                                       \
+        recipe_numbers(&(recipe), state, cfg, visit, context);                                              \
+    }                                                                                                       \
+    static void view(const void *state, const struct el_config *cfg, struct el_view *v)                     \
+    {                                                                                                       \
+        recipe_view(&(recipe), state, cfg, v);                                                              \
     }
 
 #define RECIPE_BREAK_ROWS                                                                                      \
@@ -165,7 +179,8 @@ void recipe_view(const struct recipe *recipe, const void *state, const struct el
               EL_CLAIMS_STABLE | EL_CLAIMS_IN_ORDER,                                                           \
     .roleless = true, .beats = true, .majority = true, .store = true, .state_bytes = sizeof(struct candidate), \
     .state_per_member = STORE_PER_MEMBER, .outbox_fixed = 20, .outbox_per_member = 8, .on_start = on_start,    \
-    .on_message = on_message, .on_timer = on_timer, .on_fact = on_fact, .on_campaign = recipe_campaign,        \
-    .on_request = recipe_request, .view = view
+    .on_message = on_message, .on_timer = on_timer, .on_chosen = on_chosen, .on_fact = on_fact,                \
+    .on_campaign = recipe_campaign, .on_request = recipe_request, .view = view, .numbers = numbers,            \
+    .numbers_sent = session_store_numbers_sent
 
 #endif

@@ -30,7 +30,7 @@ static const char *const timers[] = {CANDIDATE_TIMER_ROWS};
 static const char *const facts[] = {"wall-clock"};
 static const struct el_note_text notes[] = {CANDIDATE_NOTE_ROWS};
 static const struct el_option options[] = {CANDIDATE_OPTION_ROWS("lease")};
-static const struct el_inequality inequalities[] = {CANDIDATE_INEQUALITY_ROWS};
+static const struct el_inequality inequalities[] = {CANDIDATE_INEQUALITY_ROWS({0, 0})};
 static const struct el_weakness breaks[] = {RECIPE_BREAK_ROWS};
 
 const struct el_algorithm el_etcd_election = {

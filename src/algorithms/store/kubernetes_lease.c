@@ -347,6 +347,30 @@ static void view(const void *state, const struct el_config *cfg, struct el_view 
     if (leader && el_number(cfg, OPTION_GUARD)) v->timer = me->leading ? LEASE : EXPIRY;
 }
 
+/* ---- For the checker ---- */
+
+static void numbers(void *state, const struct el_config *cfg, el_number_visit *visit, void *context)
+{
+    struct candidate *me = state;
+    if (store_is_self(cfg)) {
+        struct lease_store *store = state;
+        visit(context, 0, &store->version);
+        visit(context, 0, &store->acquired);
+        return;
+    }
+    visit(context, 0, &me->version);
+    visit(context, 0, &me->acquired);
+    visit(context, store_family(cfg->self, me->incarnation), &me->call);
+    visit(context, store_family(cfg->self, me->incarnation), &me->pending);
+}
+
+static void numbers_sent(struct el_msg *m, const struct el_config *cfg, el_number_visit *visit, void *context)
+{
+    visit(context, 0, &m->epoch);
+    visit(context, 0, &m->extra[1]);
+    visit(context, store_family(m->from == store_of(cfg) ? m->to : m->from, m->extra[0]), &m->more);
+}
+
 /* ---- Descriptor ---- */
 
 static const char *const kinds[] = {NULL, "Get", "Lease", "Update", "Updated", "Conflict", "Modified"};
@@ -424,4 +448,6 @@ const struct el_algorithm el_kubernetes_lease = {
     .on_campaign = on_campaign,
     .on_request = on_request,
     .view = view,
+    .numbers = numbers,
+    .numbers_sent = numbers_sent,
 };

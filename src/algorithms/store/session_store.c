@@ -30,6 +30,28 @@ static void keep(const struct desk *d, el_node owner, uint32_t which)
     el_arm(d->out, which ? STORE_OLDER_EXPIRY : STORE_EXPIRY, owner, kept, kept);
 }
 
+/* How long a server waits before it reports what it heard; 0: renewals count at once. */
+static el_duration report_of(const struct desk *d)
+{
+    return d->rules->reports ? el_number(d->cfg, d->rules->report) : 0;
+}
+
+static void disarm_report(const struct desk *d, el_node owner, uint32_t which)
+{
+    if (report_of(d)) el_disarm(d->out, which ? STORE_OLDER_REPORT : STORE_REPORT, owner);
+}
+
+/* Fate decides, as often as it may. */
+static bool may_lose(const struct desk *d, el_node owner, uint32_t which, bool opens)
+{
+    if (!report_of(d) || d->me->lost >= el_number(d->cfg, d->rules->lost)) return false;
+    d->me->choosing = (uint8_t)owner;
+    d->me->which = (uint8_t)which;
+    d->me->opens = opens;
+    el_choose(d->out, 2);
+    return true;
+}
+
 /* The first key at or after `from`: its owner, nobody if there is none. */
 static el_node next_key(const struct desk *d, uint64_t from, uint64_t *key)
 {
@@ -145,6 +167,7 @@ static void end(const struct desk *d, el_node owner, uint32_t which)
     remove_keys(d, session);
     *session = (struct store_session){0};
     el_disarm(d->out, which ? STORE_OLDER_EXPIRY : STORE_EXPIRY, owner);
+    disarm_report(d, owner, which);
 }
 
 /* ---- Requests ---- */
@@ -182,11 +205,14 @@ static void on_open(const struct desk *d, const struct el_msg *m)
     if (m->more <= session->call) return; /* a copy, or overtaken by a later one */
     *session = (struct store_session){.id = ++d->me->revision, .incarnation = m->extra[0], .call = m->more};
     keep(d, m->from, which);
+    disarm_report(d, m->from, which);
     el_note(d->out, STORE_ADMITS, m->from, 0);
     struct el_msg opened = about(d, session, STORE_OPENED);
+    opened.flags = report_of(d) > 0;
     opened.more = m->more;
     opened.extra[3] = leftover(d, m);
     el_send(d->out, d->cfg, m->from, opened);
+    (void)may_lose(d, m->from, which, true);
 }
 
 static void create(const struct desk *d, el_node owner, struct store_session *session)
@@ -209,17 +235,65 @@ static void close_session(const struct desk *d, const struct el_msg *m)
         }
 }
 
+/* ---- Renewals ---- */
+
+static void report(const struct desk *d, el_node owner, uint32_t which)
+{
+    struct store_session *session = session_at(d, owner, which);
+    struct el_msg msg = about(d, session, STORE_RENEWED);
+    msg.more = session->noted;
+    msg.aux = first_of(session);
+    msg.extra[1] = key_before(d, msg.aux);
+    session->noted = 0;
+    keep(d, owner, which);
+    el_send(d->out, d->cfg, owner, msg);
+}
+
+/* The server that had heard the session fails: nobody is told, and the connection to it breaks. */
+static void lose_note(const struct desk *d, el_node owner, uint32_t which)
+{
+    struct store_session *session = session_at(d, owner, which);
+    el_note(d->out, STORE_LOSES_NOTE, owner, 0);
+    session->noted = session->watched = 0;
+    session->told++;
+}
+
+/* The leader heard of the session some time ago: anything between now and one lease. */
+static void be_late(const struct desk *d, el_node owner, uint32_t which)
+{
+    const el_duration kept = store_kept(d->cfg, el_number(d->cfg, d->rules->lease));
+    const el_duration least = report_of(d) < kept ? report_of(d) : kept;
+    el_note(d->out, STORE_IS_LATE, owner, 0);
+    el_arm(d->out, which ? STORE_OLDER_EXPIRY : STORE_EXPIRY, owner, least, kept);
+}
+
+static void renew(const struct desk *d, const struct el_msg *m, uint32_t which)
+{
+    struct store_session *session = session_at(d, m->from, which);
+    const el_duration later = report_of(d);
+    if (m->more <= session->renewed) return; /* a copy, or overtaken by a later one */
+    session->renewed = m->more;
+    if (later == 0) {
+        keep(d, m->from, which);
+        answer(d, m, session, 0);
+        return;
+    }
+    if (session->noted == 0) el_arm(d->out, which ? STORE_OLDER_REPORT : STORE_REPORT, m->from, later, later);
+    session->noted = m->more;
+}
+
 static void carry_out(const struct desk *d, const struct el_msg *m, uint32_t which)
 {
     struct store_session *session = session_at(d, m->from, which);
     bool is_gone = false;
+    if (m->more <= session->call) return; /* a copy, or overtaken by a later one */
+    session->call = m->more;
     switch (m->kind) {
     case STORE_CREATE: create(d, m->from, session); break;
     case STORE_WATCH:
         is_gone = !has_key(d, m->aux);
         session->watched = is_gone ? 0 : m->aux;
         break;
-    case STORE_RENEW: keep(d, m->from, which); break;
     case STORE_DELETE: remove_keys(d, session); break;
     case STORE_CLOSE: close_session(d, m); break;
     default: break;
@@ -240,9 +314,10 @@ void session_store_message(const struct store_rules *rules, void *state, const s
     for (uint32_t i = 0; i < SESSIONS; i++) {
         struct store_session *session = session_at(&d, m->from, i);
         if (!session->id || session->id != m->epoch || session->incarnation != m->extra[0]) continue;
-        if (m->more <= session->call) return; /* a copy, or overtaken by a later one */
-        session->call = m->more;
-        carry_out(&d, m, i);
+        if (m->kind == STORE_RENEW)
+            renew(&d, m, i);
+        else
+            carry_out(&d, m, i);
         return;
     }
     el_note(out, STORE_KNOWS_NOT, m->from, 0);
@@ -267,7 +342,7 @@ static void restore(const struct desk *d)
         for (uint32_t i = 0; i < SESSIONS; i++) {
             struct store_session *session = session_at(d, node, i);
             if (!session->id) continue;
-            session->watched = 0;
+            session->watched = session->noted = 0;
             session->told++;
             keep(d, node, i);
         }
@@ -313,8 +388,59 @@ void session_store_timer(const struct store_rules *rules, void *state, const str
         return;
     }
     if (slot == 0 || slot >= store_of(cfg)) return;
+    if (timer == STORE_REPORT || timer == STORE_OLDER_REPORT) {
+        const uint32_t which = timer == STORE_OLDER_REPORT;
+        if (session_at(&d, slot, which)->noted && !may_lose(&d, slot, which, false)) report(&d, slot, which);
+        return;
+    }
     el_note(out, STORE_EXPIRES, slot, 0);
     end(&d, slot, timer == STORE_OLDER_EXPIRY);
+}
+
+void session_store_chosen(const struct store_rules *rules, void *state, const struct el_config *cfg,
+                          uint32_t chosen, struct el_outbox *out)
+{
+    const struct desk d = desk_of(rules, state, cfg, out);
+    const el_node owner = d.me->choosing;
+    const uint32_t which = d.me->which;
+    const bool opens = d.me->opens;
+    if (owner == EL_NOBODY) return;
+    d.me->choosing = d.me->which = d.me->opens = 0;
+    if (chosen) d.me->lost++;
+    if (opens && chosen)
+        be_late(&d, owner, which);
+    else if (chosen)
+        lose_note(&d, owner, which);
+    else if (!opens)
+        report(&d, owner, which);
+}
+
+/* ---- For the checker ---- */
+
+void session_store_numbers(const struct store_rules *rules, void *state, const struct el_config *cfg,
+                           el_number_visit *visit, void *context)
+{
+    const struct desk d = desk_of(rules, state, cfg, NULL);
+    visit(context, 0, &d.me->revision);
+    for (el_node node = 1; node < store_of(cfg); node++)
+        for (uint32_t i = 0; i < SESSIONS; i++) {
+            struct store_session *session = session_at(&d, node, i);
+            uint64_t *const revisions[] = {&session->id, &session->watched, &session->keys[0],
+                                           &session->keys[1]};
+            uint64_t *const calls[] = {&session->call, &session->renewed, &session->noted};
+            for (uint32_t j = 0; j < EL_LENGTH(revisions); j++) visit(context, 0, revisions[j]);
+            for (uint32_t j = 0; j < EL_LENGTH(calls); j++)
+                visit(context, store_family(node, session->incarnation), calls[j]);
+        }
+}
+
+void session_store_numbers_sent(struct el_msg *m, const struct el_config *cfg, el_number_visit *visit,
+                                void *context)
+{
+    visit(context, 0, &m->epoch);
+    visit(context, 0, &m->aux);
+    for (uint32_t i = 1; i < EL_LENGTH(m->extra); i++) visit(context, 0, &m->extra[i]);
+    visit(context, store_family(m->from == store_of(cfg) ? m->to : m->from, m->extra[0]), &m->more);
 }
 
 el_node session_store_first(const struct store_rules *rules, const void *state, const struct el_config *cfg,

@@ -41,6 +41,13 @@ static inline el_duration store_kept(const struct el_config *cfg, el_duration le
     return el_lease_promised(lease, cfg->cluster->drift);
 }
 
+/* The family of the numbers of a candidate's requests: they count within its incarnation. See el_algorithm.numbers. */
+static inline uint32_t store_family(el_node candidate, uint64_t incarnation)
+{
+    enum { MEMBER_BITS = 8 };
+    return (uint32_t)(incarnation << MEMBER_BITS) | candidate;
+}
+
 /*
  * A store that lost its data starts above every revision that it can have given out, as an operator does who
  * restores etcd with --bump-revision. At most 1,024 revisions come in a millisecond.

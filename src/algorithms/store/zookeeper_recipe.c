@@ -6,17 +6,20 @@
  * Reference: ZooKeeper Recipes and Solutions, "Leader Election"; kazoo's Election; Curator's LeaderLatch. Deviations:
  * - The leader's claim has a deadline, as in candidate.h. On a lost connection the leader leads on until then: a
  *   session that reconnects in time, perhaps to another server, keeps its node.
- * - The deadline is renewed by a write, not by a ping. A follower answers pings by itself, and tells the leader, which
- *   ends sessions, only every half tick. So a ping proves less than its answer seems to say.
+ * - The deadline is renewed by writes, not by a ping. A follower answers pings by itself, and tells the leader, which
+ *   ends sessions, only every half tick: `report`. So a renewal is answered when it is reported, and a session whose
+ *   opening was answered is not proved to live for a whole lease: its owner leads after the first renewal.
  * - A sequential create is not idempotent. After a lost answer the candidate first looks for a node of its own
  *   (Curator: protection by a uuid); otherwise it would wait for ever behind a node that it does not know.
  * - A restarted candidate closes the session that its earlier incarnation left.
  */
 #include "algorithms/store/candidate.h"
 
+enum { OPTION_REPORT = CANDIDATE_OPTIONS, OPTION_LOST_REPORTS };
+
 static const struct recipe recipe = {
     .store = {sizeof(struct candidate), CANDIDATE_OPTION_LEASE, CANDIDATE_OPTION_OBSERVE, CANDIDATE_OPTION_HERD,
-              .creates_once = false},
+              .creates_once = false, .reports = true, .report = OPTION_REPORT, .lost = OPTION_LOST_REPORTS},
     .looks_before_retry = true,
 };
 
@@ -30,8 +33,12 @@ static const char *const kinds[] = {NULL,       "Connect", "Connected", "Create"
 static const char *const timers[] = {CANDIDATE_TIMER_ROWS};
 static const char *const facts[] = {"wall-clock"};
 static const struct el_note_text notes[] = {CANDIDATE_NOTE_ROWS};
-static const struct el_option options[] = {CANDIDATE_OPTION_ROWS("session")};
-static const struct el_inequality inequalities[] = {CANDIDATE_INEQUALITY_ROWS};
+static const struct el_option options[] = {
+    CANDIDATE_OPTION_ROWS("session"){"report", EL_DURATION, 0, NULL, "100ms",
+                                     "how long a server keeps to itself which sessions it heard: half a tick"},
+    {"lost-reports", EL_NUMBER, 0, NULL, "0", "how often in a run a server fails before it reports a session"},
+};
+static const struct el_inequality inequalities[] = {CANDIDATE_INEQUALITY_ROWS({1, OPTION_REPORT})};
 static const struct el_weakness breaks[] = {RECIPE_BREAK_ROWS};
 
 const struct el_algorithm el_zookeeper_recipe = {

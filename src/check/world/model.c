@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/reduce/renumber.h"
 #include "check/reduce/symmetry.h"
 
 /* ---- Time in parts of a tick ---- */
@@ -36,12 +37,6 @@ uint16_t check_rate_parts(const struct check_model *model, uint8_t rate)
 }
 
 /* ---- Adding ---- */
-
-static void add_hash(struct el_hash *sum, struct el_hash more)
-{
-    sum->high += more.high;
-    sum->low += more.low;
-}
 
 static struct el_hash *hash_under(const struct check_model *model, const struct check_store *store,
                                   void *record, uint32_t permutation)
@@ -106,11 +101,10 @@ uint32_t check_add_letter(struct check_model *model, const struct el_msg *msg, u
     letter->msg = *msg;
     letter->left = left;
     letter->returns = returns;
-    const size_t bytes = offsetof(struct check_letter, aged) - sizeof letter->hash;
     for (uint32_t i = 0; i < model->permutation_count; i++) {
         struct check_letter renamed = *letter;
         if (i > 0) check_rename_msg(model, &renamed.msg, model->permutations[i]);
-        *hash_under(model, &model->letters, record, i) = el_fingerprint(&renamed.msg, bytes);
+        *hash_under(model, &model->letters, record, i) = el_fingerprint(&renamed.msg, CHECK_LETTER_BYTES);
     }
     const uint32_t number = check_store_add(&model->letters, record);
     if (number == UINT32_MAX) check_give_up(model, "out of memory for local states or messages");
@@ -162,10 +156,10 @@ static struct el_hash sum_of_nodes(const struct check_model *model, const struct
 {
     struct el_hash sum = {0, 0};
     for (uint32_t i = 0; i < model->count; i++)
-        add_hash(&sum, *hash_under(model, &model->locals, check_store_at(&model->locals, world->local[i]),
-                                   permutation));
-    add_hash(&sum, *hash_under(model, &model->histories, check_store_at(&model->histories, world->history),
-                               permutation));
+        check_add_hash(&sum, *hash_under(model, &model->locals, check_store_at(&model->locals, world->local[i]),
+                                         permutation));
+    check_add_hash(&sum, *hash_under(model, &model->histories,
+                                     check_store_at(&model->histories, world->history), permutation));
     return sum;
 }
 
@@ -200,9 +194,9 @@ static struct el_hash sum_under(const struct check_model *model, const struct ch
         if (model->fifo) {
             place = before && same_link(before, letter) ? place + 1 : 0;
             before = letter;
-            add_hash(&sum, in_place(hash, place));
+            check_add_hash(&sum, in_place(hash, place));
         } else {
-            add_hash(&sum, hash);
+            check_add_hash(&sum, hash);
         }
     }
     return sum;
@@ -229,12 +223,12 @@ struct el_hash check_key(const struct check_model *model, const struct check_wor
 
 struct el_hash check_fingerprint(const struct check_model *model, const struct check_world *world)
 {
-    struct el_hash least = sum_under(model, world, 0);
+    struct el_hash least = model->renumbers ? check_renumbered(model, world) : sum_under(model, world, 0);
     for (uint32_t i = 1; i < model->permutation_count; i++) {
         const struct el_hash sum = sum_under(model, world, i);
         if (is_less(sum, least)) least = sum;
     }
-    add_hash(&least, hash_of_counts(world));
+    check_add_hash(&least, hash_of_counts(world));
     return least;
 }
 
@@ -321,6 +315,7 @@ bool check_model_init(struct check_model *model, const struct check_config *conf
     model->bytes =
         (sizeof(struct check_head) + model->state_size + model->left_count * sizeof(uint16_t) + 7) / 8 * 8;
     if (!check_find_permutations(model)) return refuse(text, size, "out of memory");
+    model->renumbers = check_may_renumber(model);
     const size_t more = (model->permutation_count - 1) * sizeof(struct el_hash);
     if (sizeof(struct check_local) + model->bytes + more > CHECK_RECORD_MAX)
         return refuse(text, size, "the state of a node is too large with this many members: use fewer --nodes");

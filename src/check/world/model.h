@@ -57,6 +57,15 @@ struct check_letter {
     _Atomic uint32_t aged; /* the same letter one tick later, number + 1; 0: not known yet */
 };
 
+/* Of a letter, from the message on: what its fingerprint is made of. */
+enum { CHECK_LETTER_BYTES = offsetof(struct check_letter, aged) - offsetof(struct check_letter, msg) };
+
+static inline void check_add_hash(struct el_hash *sum, struct el_hash more)
+{
+    sum->high += more.high;
+    sum->low += more.low;
+}
+
 /* The leaders of past terms, as far as the properties need them. */
 enum { HISTORY_TERMS_MAX = 14, HISTORY_DECISIONS_MAX = 7 };
 struct check_history {
@@ -122,7 +131,7 @@ struct check_model {
     uint32_t count;
     size_t state_size, left_count, bytes; /* of a local state: the machine's, timers, all */
     uint32_t parts;                       /* parts of a tick; the unit of time left */
-    bool fifo, hop_acks, timely, uses_moot;
+    bool fifo, hop_acks, timely, uses_moot, renumbers;
     bool soup;           /* a message may arrive any number of times or never, so none is ever removed */
     bool tells_time;     /* a node that lost its record is told the wall clock */
     bool late_is_lost;   /* messages may stay in flight for ever, unordered: not delivering one is losing it */

@@ -9,7 +9,15 @@ static bool comes_first(const struct el_msg *a, const struct el_msg *b)
     if (a->to != b->to) return a->to < b->to;
     if (a->from != b->from) return a->from < b->from;
     if (a->kind != b->kind) return a->kind < b->kind;
-    return memcmp(a, b, sizeof *a) < 0;
+    if (a->subject != b->subject) return a->subject < b->subject;
+    if (a->flags != b->flags) return a->flags < b->flags;
+    /* By value: renumbering keeps that order. `more` comes last, since it may count within the others. */
+    const uint64_t x[] = {a->epoch, a->rank, a->aux}, y[] = {b->epoch, b->rank, b->aux};
+    for (size_t i = 0; i < EL_LENGTH(x); i++)
+        if (x[i] != y[i]) return x[i] < y[i];
+    for (size_t i = 0; i < EL_LENGTH(a->extra); i++)
+        if (a->extra[i] != b->extra[i]) return a->extra[i] < b->extra[i];
+    return a->more < b->more;
 }
 
 static bool has_arrived(const struct check_walk *walk, uint32_t at)

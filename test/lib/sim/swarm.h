@@ -255,6 +255,8 @@ static void invent(struct story *s, const struct el_algorithm *algorithm, uint64
         const struct el_option *option = &algorithm->options[i];
         if (option->kind == EL_FLAG && one_in(s, 3))
             set(s, "set", "%s=%s", option->name, strcmp(option->preset, "on") == 0 ? "off" : "on");
+        if (option->kind == EL_NUMBER && algorithm->store && one_in(s, 2))
+            set(s, "set", "%s=1", option->name); /* two in a row may end a claim */
         if (option->kind == EL_MEMBERS && one_in(s, 3))
             set(s, "set", "%s=%u,%u", option->name, node(s), node(s));
         if (option->kind == EL_OBSERVERS && one_in(s, 4)) set(s, "set", "%s=%u", option->name, node(s));
@@ -367,7 +369,9 @@ static bool needs_hostile_bytes(const char *algorithm, const char *note)
         {"quorum", "drops-echo"},
         {"quorum", "drops-epoch"},         /* takes very late answers: swarm/quorum */
         {"zookeeper-recipe", "finds-key"}, /* takes a third create */
-        {NULL, "lost-key"},                /* takes a store that lies, or a hand that deletes keys */
+        {"etcd-election", "loses-note"},   /* its store reports nothing */
+        {"etcd-election", "is-late"},
+        {NULL, "lost-key"}, /* takes a store that lies, or a hand that deletes keys */
         {"quorum", "drops-clock"},
         {"quorum", "drops-unentitled"}, /* takes a liar: unit speakers, walk */
         {"quorum", "lags"},             /* takes records of the members, which swarm/members draws */

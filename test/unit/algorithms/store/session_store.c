@@ -87,7 +87,91 @@ static void a_copy_of_a_request_is_dropped(void **state)
     did("");
     hears(1, "Connect 1 m1 w1");
     did("arm older-expiry@1 100; note admits 1; send 1 Connected 1 e7 m1 w1 y4"); /* an orphan, which will expire */
+    hears(1, "Touch 1 e1 m1 w1"); /* renewals go beside requests, and count by themselves */
+    did("arm expiry@1 100; send 1 Touched 1 e1 a4 m1 w1 y4");
     hears(1, "Touch 1 e1 m1 w1");
+    did("");
+}
+
+/* ---- Servers that report what they heard to the one that ends sessions ---- */
+
+static void sit_reporting(uint64_t lost)
+{
+    sit_serving("zookeeper-recipe");
+    option("report", 20);
+    option("lost-reports", lost);
+}
+
+static void a_renewal_counts_when_it_is_reported(void **state)
+{
+    (void)state;
+    sit_reporting(0);
+    hears(1, "Touch 1 e1 m3 w1");
+    did("arm report@1 20");
+    hears(1, "Touch 1 e1 m4 w1");
+    did(""); /* the same report tells both */
+    times_out_for("report", 1);
+    did("arm expiry@1 100; send 1 Touched 1 e1 a4 m4 w1 y4");
+    times_out_for("report", 1);
+    did("");
+}
+
+static void an_opened_session_is_not_proved(void **state)
+{
+    (void)state;
+    sit_reporting(0);
+    hears(1, "Connect 1 m1 w2");
+    did("arm older-expiry@1 100; disarm older-report@1; note admits 1; send 1 Connected 1 e7 m1 w2 y4 z1 f1");
+}
+
+static void a_server_that_fails_takes_its_note_along(void **state)
+{
+    (void)state;
+    sit_reporting(1);
+    hears(1, "Exists 1 e1 a5 m3 w1");
+    hears(1, "Touch 1 e1 m4 w1");
+    times_out_for("report", 1);
+    did("choose below 2");
+    draws(1);
+    did("note loses-note 1");
+    hears(1, "GetChildren 1 e1 m5 w1"); /* its events have a gap: the connection broke */
+    did("send 1 Children 1 e1 r1 a4 m5 w1 y4");
+    hears(2, "Delete 2 e2 m3 w1"); /* and its watch is gone */
+    did("send 2 Deleted 1 e2 m3 w1 y4");
+    hears(1, "Touch 1 e1 m6 w1");
+    did("arm report@1 20");
+    times_out_for("report", 1);
+    did("arm expiry@1 100; send 1 Touched 1 e1 r1 a4 m6 w1 y4");
+}
+
+static void a_server_that_lives_reports(void **state)
+{
+    (void)state;
+    sit_reporting(1);
+    hears(1, "Touch 1 e1 m4 w1");
+    times_out_for("report", 1);
+    did("choose below 2");
+    draws(0);
+    did("arm expiry@1 100; send 1 Touched 1 e1 a4 m4 w1 y4");
+}
+
+static void a_session_may_be_old_when_it_is_opened(void **state)
+{
+    (void)state;
+    sit_reporting(1);
+    hears(1, "Connect 1 m1 w2");
+    did("arm older-expiry@1 100; disarm older-report@1; note admits 1; send 1 Connected 1 e7 m1 w2 y4 z1 f1; choose below 2");
+    draws(1);
+    did("note is-late 1; arm older-expiry@1 20..100");
+}
+
+static void what_was_not_reported_is_lost_in_an_outage(void **state)
+{
+    (void)state;
+    sit_reporting(0);
+    hears(1, "Touch 1 e1 m3 w1");
+    comes_back();
+    times_out_for("report", 1);
     did("");
 }
 
@@ -195,6 +279,12 @@ int main(void)
         cmocka_unit_test(a_herd_is_woken_as_one),
         cmocka_unit_test(an_expired_session_takes_its_keys_along),
         cmocka_unit_test(a_copy_of_a_request_is_dropped),
+        cmocka_unit_test(a_renewal_counts_when_it_is_reported),
+        cmocka_unit_test(an_opened_session_is_not_proved),
+        cmocka_unit_test(a_server_that_fails_takes_its_note_along),
+        cmocka_unit_test(a_server_that_lives_reports),
+        cmocka_unit_test(a_session_may_be_old_when_it_is_opened),
+        cmocka_unit_test(what_was_not_reported_is_lost_in_an_outage),
         cmocka_unit_test(a_transaction_creates_one_key_and_a_sequential_create_two),
         cmocka_unit_test(a_new_incarnation_hears_of_the_old_session),
         cmocka_unit_test(nobody_closes_the_session_of_another),
