@@ -306,9 +306,14 @@ uint64_t host_unrenewed_ns(const struct host_group *group, uint64_t *late_ns)
     return end > now + lease ? 0 : now + lease - end;
 }
 
+uint64_t host_lease_ns(const struct host_group *group)
+{
+    return engine_time(group->host->engine, "lease");
+}
+
 uint64_t host_lease_less_margin_ns(const struct host_group *group)
 {
-    const uint64_t lease = engine_time(group->host->engine, "lease"), margin = group->host->margin;
+    const uint64_t lease = host_lease_ns(group), margin = group->host->margin;
     return lease > margin ? lease - margin : 0;
 }
 

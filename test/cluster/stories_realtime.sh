@@ -132,7 +132,19 @@ story_plan_measure() {
     m=$(others "$leader" | sed -n 1p)
     "$ELECTOR" plan --measure --config "$(conf "$m")" > "$dir/plan-other" 2>&1 && fail "$m, which does not lead, has a history"
     grep -q 'has renewed no lease in the last hour; ask one that leads' "$dir/plan-other" || fail "$(cat "$dir/plan-other")"
+    m=$leader
+    kill -STOP "${agent[$m]}"
+    await_leader "$token"
+    kill -CONT "${agent[$m]}"
+    await 60 "$m has noted that it lost a lease of 3 s" measures_a_lapse "$m"
     judge
+}
+measures_a_lapse() { # MEMBER: the latest renewal was at least a lease late, and too late for each shorter lease
+    local code=0
+    "$ELECTOR" plan --measure --config "$(conf "$1")" > "$dir/plan" 2>&1 || code=$?
+    [ "$code" = 1 ] && grep -q '^1 of them did not come in time, and the lease was lost\.$' "$dir/plan" && # 1: no shorter lease would have been kept
+        grep -qE ' The latest renewal came ([3-9]|[1-9][0-9])[0-9]{3}\.[0-9]+ ms late\.$' "$dir/plan" &&
+        grep -qE '^1000ms +133\.333ms +[0-9.]+ ms +[1-9]' "$dir/plan" && ! grep -qE '^[0-9]+ms +[0-9.]+ms +[0-9.]+ ms +0 ' "$dir/plan"
 }
 
 # The clocks of each host are moved by a file of its own.

@@ -197,6 +197,7 @@ bool host_hears_in(const struct host_group *, el_node peer);
  * renew every beat. After *late_ns the lease counts as not renewed: three beats, or half a lease if that is less. */
 uint64_t host_unrenewed_ns(const struct host_group *, uint64_t *late_ns);
 uint64_t host_lease_less_margin_ns(const struct host_group *); /* from a renewal to the deadline of the work */
+uint64_t host_lease_ns(const struct host_group *);             /* 0: it has none */
 /* The longest time from a leader's silence to the next election, by this group's settings; 0: no bound. */
 uint64_t host_worst_failover_ns(const struct host_group *);
 /* A sentence without its subject, with the names of members. `text` always ends with '\0'. */
