@@ -129,7 +129,7 @@ asked_for() { # MEMBER: the numbers of cluster-still, and of the loop's page fau
 locks() { od -An -tu8 -j 24 -N 8 "$dir/still.${agent[$1]}"; } # MEMBER: also those for which it did not wait
 generation() { # MEMBER: of the newer half, by the recording's file
     local file=$dir/c/$1/elector.state.flight
-    { od -An -tu8 -j 32 -N 8 "$file"; od -An -tu8 -j $((256 * 1024 / 8 * 3 + 32)) -N 8 "$file"; } | sort -n | tail -n 1
+    { od -An -tu8 -j 32 -N 8 "$file"; od -An -tu8 -j $((256 * 1024 * 3 / 8 + 32)) -N 8 "$file"; } | sort -n | tail -n 1
 }
 has_generation() { [ "$(generation "$1")" -ge "$2" ]; } # MEMBER GENERATION
 

@@ -13,7 +13,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum counted { MEMORY, DISK, WAITS, LOCKS, COUNTED }; /* WAITS: for a lock that another thread has; LOCKS: all */
+enum counted {
+    MEMORY,
+    DISK,
+    WAITS,
+    LOCKS,
+    COUNTED
+}; /* WAITS: for a lock that another thread has; LOCKS: all */
 
 static uint64_t *counts; /* NULL: not yet, or not here */
 static _Thread_local int is_loop __attribute__((tls_model("initial-exec")));
