@@ -51,7 +51,7 @@ bench-compare: build-release ## is this build slower at failover than another (O
 bench-groups: build-release ## what many groups cost, beside etcd (SIZES="1 1000 10000 100000")
 	@BUILD=build/release bench/groups/run.sh
 
-bench-silence: build-release ## what a short timeout buys and costs, beside the peers that are installed: 7 hours (SECONDS_EACH=600 TRIALS=30 SYSTEMS="elector …" SVG=file)
+bench-silence: build-release ## what a short timeout buys and costs, beside the peers that are installed: 9 hours (SECONDS_EACH=600 TRIALS=30 SYSTEMS="elector …" SVG=file)
 	@BUILD=build/release bench/silence/run.sh
 
 bench-candidates: build-release ## what candidates without a vote cost (CANDIDATES="10 25 50" VOTERS=3 IDLE=10)

@@ -24,9 +24,10 @@ function sort(list, n,    gap, i, j, x) { # Shell's
         }
 }
 function trips(key) { return unit && key in median ? factor(median[key] / unit) : "-" }
-function floors(kind,    key) { # how many times the floor of the same run
-    key = "floor " kind
-    return ("elector " kind) in median && key in median ? factor(median["elector " kind] / median[key]) : "-"
+function floors(kind, figures,    mine) { # how many times the same figure of the floor, of the same run
+    mine = "elector " kind
+    sub(/-work$/, "", mine) # the agents whose work ends first are those of all trials
+    return mine in figures && ("floor " kind) in figures ? factor(figures[mine] / figures["floor " kind]) : "-"
 }
 function beside(kind, who,    theirs) { # how many times as long it takes there
     theirs = who " " kind
@@ -79,24 +80,29 @@ END {
     print "TIME WITHOUT A LEADER, from what ended it until its successor knows."
     print machine "."
     print ""
-    row = "%-25s %7s %8s %6s %8s %6s | %7s %9s %10s %7s"
-    put(sprintf(row, "", "ELECTOR", "", "", "x round", "x (4)", "x FASTER THAN", "", "", ""))
-    put(sprintf(row, "what ended the leader", "median", "p99", "trials", "trip", "floor", "etcd", "zookeeper", "keepalived", "libraft"))
-    put(sprintf(row, "", "", "", "", "", "", "", "", "", ""))
+    row = "%-25s %7s %8s %6s %8s %6s %6s | %7s %9s %10s %7s"
+    put(sprintf(row, "", "ELECTOR", "", "", "x round", "x FLOOR", "(4)", "x FASTER THAN", "", "", ""))
+    put(sprintf(row, "what ended the leader", "median", "p99", "trials", "trip", "median", "p99", "etcd", "zookeeper", "keepalived", "libraft"))
+    put(sprintf(row, "", "", "", "", "", "", "", "", "", "", ""))
     for (k = 1; k <= kinds; k++) {
         key = "elector " kind[k]
-        if (!(key in median)) continue
-        put(sprintf(row, title[kind[k]], span(median[key]), span(high[key]), count[key], trips(key), floors(kind[k]), beside(kind[k], "etcd"),
+        if (!(key in median)) {
+            if (kind[k] == "agent-work" && floors(kind[k], median) != "-")
+                put(sprintf(row, title[kind[k]], "", "", "", "", floors(kind[k], median), floors(kind[k], high), "", "", "", ""))
+            continue
+        }
+        put(sprintf(row, title[kind[k]], span(median[key]), span(high[key]), count[key], trips(key), floors(kind[k], median), floors(kind[k], high), beside(kind[k], "etcd"),
             beside(kind[k], "zookeeper"), beside(kind[k], "keepalived"), beside(kind[k], "libraft")))
     }
     key = "loopback round-trip"
-    if (key in median) put(sprintf(row, "a datagram there and back", span(median[key]), span(high[key]), count[key], trips(key), "", "", "", "", ""))
+    if (key in median) put(sprintf(row, "a datagram there and back", span(median[key]), span(high[key]), count[key], trips(key), "", "", "", "", "", ""))
     key = "kernel death-notice"
-    if (key in median) put(sprintf(row, "news of a death (3)", span(median[key]), span(high[key]), count[key], trips(key), "", "", "", "", ""))
+    if (key in median) put(sprintf(row, "news of a death (3)", span(median[key]), span(high[key]), count[key], trips(key), "", "", "", "", "", ""))
     print "(1) lease 500 ms. (2) until the successor's command has begun. (3) from kill -9 to the end of a connection:"
     print "nobody can know sooner without a lock. Below 1x: that peer is faster, at the settings below. (4) the shortest chain of"
     print "processes with nothing but poll, send and write, in turns with these trials: death or request, who notices, one"
-    print "datagram, the heir's agent, its client."
+    print "datagram, the heir's agent, its client; median by median, and p99 by p99. The row of work that ends first has the"
+    print "trials of the row above it."
     print ""
     print "ALL FIGURES"
     row = "%-26s %-11s %6s %10s %10s %14s %12s"

@@ -34,12 +34,14 @@ void claims_tell(struct claims *claims, uint64_t ns, bool leads)
     struct claims_interval *last = count ? &claims->list[count - 1] : NULL;
     if (leads && led && last && ns - atomic_load(&last->last_ns) < GAP_NS) {
         atomic_store(&last->last_ns, ns);
-    } else if (leads && count < CLAIMS_MAX) {
-        struct claims_interval *one = &claims->list[count];
+    } else if (leads) {
+        const uint32_t at = count < CLAIMS_MAX ? count : CLAIMS_MAX - 1;
+        struct claims_interval *one = &claims->list[at];
         one->first_ns = ns;
         one->begins = !led;
         atomic_store(&one->last_ns, ns);
-        atomic_store(&claims->count, count + 1);
+        atomic_store(&claims->count, at + 1);
+        if (count == CLAIMS_MAX) atomic_fetch_add(&claims->forgotten, 1);
         if (!led) atomic_fetch_add(&claims->begins, 1);
     }
     led = leads;

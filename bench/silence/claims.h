@@ -19,6 +19,7 @@ struct claims_interval {
 
 struct claims {
     _Atomic uint32_t count, begins;
+    _Atomic uint32_t forgotten; /* intervals that had no room: the newest always has, in the last place */
     struct claims_interval list[CLAIMS_MAX];
 };
 

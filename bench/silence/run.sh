@@ -187,7 +187,7 @@ settings_of() { # SYSTEM
 # ---- Loads ----
 
 begin_load() { # cpu, io or loss
-    local i condition
+    local i condition namespace
     case $1 in
     cpu)
         for ((i = 0; i < 3 * $(nproc); i++)); do (while :; do :; done) & burden+=($!); done
@@ -197,26 +197,34 @@ begin_load() { # cpu, io or loss
             (while :; do dd if=/dev/zero of="$work/io$i" bs=1M count=128 conv=fsync 2> /dev/null; done) & burden+=($!)
         done
         ;;
-    loss)
-        nft add table inet silence && nft add chain inet silence in '{ type filter hook input priority 0; }' || return 1
-        for condition in "${loss[@]}"; do
-            # shellcheck disable=SC2086 # a condition is words
-            nft add rule inet silence in $condition numgen random mod 100 '<' 1 drop || return 1
+    loss) # where the members receive: all here, or one in a namespace
+        for namespace in '' $netns; do
+            nft_in "$namespace" add table inet silence && nft_in "$namespace" add chain inet silence in '{ type filter hook input priority 0; }' || return 1
+            for condition in "${loss[@]}"; do
+                # shellcheck disable=SC2086 # a condition is words
+                nft_in "$namespace" add rule inet silence in $condition numgen random mod 100 '<' 1 drop || return 1
+            done
         done
         ;;
     esac
 }
+nft_in() { # NAMESPACE|'' ARGUMENTS…
+    local namespace=$1
+    shift
+    ${namespace:+ip netns exec "$namespace"} nft "$@"
+}
 end_load() {
+    local namespace
     ((${#burden[@]} == 0)) || kill -KILL "${burden[@]}" || true
     burden=()
     rm -f "$work"/io?
-    nft delete table inet silence || true
+    for namespace in '' $netns; do nft_in "$namespace" delete table inet silence || true; done
 }
 
 # ---- One row ----
 
 measure() { # SYSTEM SETTING
-    local load failovers overlap
+    local load failovers overlap forgotten code=0
     system=$1 hosts=() burden=() loss=()
     rm -rf "${work:?}/$1" && mkdir "$work/$1"
     if ! "start_$1" "$2"; then
@@ -224,22 +232,51 @@ measure() { # SYSTEM SETTING
         legend "$1: skipped, because it is not installed"
         return 1
     fi
-    for load in "${hosts[@]}"; do
-        until [ -e "$load/claims" ]; do sleep 0.1; done
-    done
+    if ! candidates_are_there; then
+        amiss "$1 $2: not measured, because a candidate has not begun within $patience s: $(tail -n 1 "$load/log")"
+        end_row
+        return 0 # another setting may do
+    fi
     say "$1 $2: a host falls silent, $trials times"
-    sed "s|^|$1 $2 silence |" < <("$bench" trials "$trials" "${hosts[@]}" 2>> "$work/script.log") >> "$work/results"
+    "$bench" trials "$trials" "${hosts[@]}" > "$work/trials" 2> "$work/trials.log" || code=$?
+    sed "s|^|$1 $2 silence |" "$work/trials" >> "$work/results"
+    [ "$code" = 0 ] || amiss "$1 $2: $(tail -n 1 "$work/trials.log")"
     for load in "${loads[@]}"; do
         say "$1 $2: $load for $seconds s"
         failovers=-
-        if begin_load "$load"; then failovers=$("$bench" watch "$seconds" "$([ "$load" = pauses ] && echo 1 || echo 0)" "${hosts[@]}") || failovers=-; fi
+        if ! begin_load "$load"; then
+            amiss "$1 $2: $load cannot be had here"
+        else
+            failovers=$("$bench" watch "$seconds" "$([ "$load" = pauses ] && echo 1 || echo 0)" "${hosts[@]}") || { failovers=- && amiss "$1 $2: $load: not measured"; }
+        fi
         end_load
         echo "$1 $2 $load $failovers" >> "$work/results"
     done
-    overlap=$("$bench" overlap "${hosts[@]}") || overlap=-
+    read -r overlap forgotten < <("$bench" overlap "${hosts[@]}") || overlap=- forgotten=0
     echo "$1 $2 overlap $overlap" >> "$work/results"
+    [ "$forgotten" = 0 ] || amiss "$1 $2: $forgotten intervals of leading are not in the last column: they were more than 262144 at a host"
+    [ "$overlap" != - ] || amiss "$1 $2: whether two led at once is not known"
+    end_row
+}
+end_row() {
     end_all
     remove_net
+}
+patience=60
+candidates_are_there() { # load: the host that is waited for
+    local end=$((SECONDS + patience))
+    for load in "${hosts[@]}"; do
+        until [ -e "$load/claims" ]; do
+            ((SECONDS < end)) || return 1
+            sleep 0.1
+        done
+    done
+}
+failed=0
+amiss() { # TEXT: below the table; the exit code is 1
+    failed=1
+    say "$1"
+    legend "$1"
 }
 
 [ "${ELECTOR_BENCH_NET:-}" != own ] || ip link set lo up
@@ -253,3 +290,4 @@ for system in "${systems[@]}"; do
 done
 legend "load of the machine before and after: $before; $(cut -d ' ' -f 1-3 /proc/loadavg); $(nproc) processors"
 awk -v seconds="$seconds" -v trials="$trials" -v loads="${loads[*]}" -v svg="${SVG:-}" -f bench/silence/table.awk "$work/legend" "$work/results"
+exit $failed

@@ -313,9 +313,14 @@ const char *host_early_end(const struct host_group *group, const char **sentence
     return "removed";
 }
 
+uint64_t host_lease_ns(const struct host_group *group)
+{
+    return engine_time(group->host->engine, "lease");
+}
+
 uint64_t host_lease_less_margin_ns(const struct host_group *group)
 {
-    const uint64_t lease = engine_time(group->host->engine, "lease"), margin = group->host->margin;
+    const uint64_t lease = host_lease_ns(group), margin = group->host->margin;
     return lease > margin ? lease - margin : 0;
 }
 

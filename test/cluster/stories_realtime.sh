@@ -93,6 +93,46 @@ story_memory_lock_refused() {
     judge
 }
 
+# Between beats the loop asks for no memory, waits for no lock, has no page fault, and goes to no disk; also when the recording goes on in its
+# other half. Its lease is long, so that a busy host does not take it.
+story_planted_realtime_still() {
+    local m before first
+    local -A since
+    realtime_or_skip
+    found_realtime 3 '[group work]' 'lease = 1s' 'beat = 4ms' 'margin = 50ms' 're-ask = 80ms' 'stagger = 25ms'
+    for m in "${members[@]}"; do sed -i 's/^\[agent\]/&\nrecorder = 256KiB/' "$(conf "$m")"; done
+    export CLUSTER_STILL=$dir/still LD_PRELOAD=$lib/libcluster-still.so
+    start "${members[@]}"
+    unset CLUSTER_STILL LD_PRELOAD
+    work "${members[@]}"
+    await_leader
+    look
+    for m in "${members[@]}"; do
+        read -ra before <<< "$(asked_for "$m")"
+        [[ ${before[0]} -gt 0 && ${before[1]} -gt 0 && ${before[3]} -gt 0 && $(locks "$m") -gt 0 ]] || fail "nothing is counted at $m: ${before[*]}"
+        await 60 "the recording of $m has used both halves" has_generation "$m" 3 # what it needs is in memory now
+    done
+    first=$token
+    for m in "${members[@]}"; do asked_for "$m"; done > "$dir/before"
+    for m in "${members[@]}"; do since[$m]=$(generation "$m"); done
+    for m in "${members[@]}"; do await 60 "the recording of $m has gone on for three halves" has_generation "$m" $((since[$m] + 3)); done
+    for m in "${members[@]}"; do asked_for "$m"; done > "$dir/after"
+    look
+    [ "$token" = "$first" ] || fail "the leader has changed"
+    diff "$dir/before" "$dir/after" > "$dir/diff" || fail "memory, disk, waits for locks, and page faults (minor, major) of the loops: $(cat "$dir/diff")"
+    judge
+}
+asked_for() { # MEMBER: the numbers of cluster-still, and of the loop's page faults: minor, major
+    { od -An -v -tu8 -N 24 "$dir/still.${agent[$1]}"; sed 's/.*) //' "/proc/${agent[$1]}/task/${agent[$1]}/stat" | cut -d ' ' -f 8,10; } | tr -s ' \n' ' '
+    echo
+}
+locks() { od -An -tu8 -j 24 -N 8 "$dir/still.${agent[$1]}"; } # MEMBER: also those for which it did not wait
+generation() { # MEMBER: of the newer half, by the recording's file
+    local file=$dir/c/$1/elector.state.flight
+    { od -An -tu8 -j 32 -N 8 "$file"; od -An -tu8 -j $((256 * 1024 * 3 / 8 + 32)) -N 8 "$file"; } | sort -n | tail -n 1
+}
+has_generation() { [ "$(generation "$1")" -ge "$2" ]; } # MEMBER GENERATION
+
 # An agent that leads runs in a circle, at its real-time priority. It becomes an ordinary process, the others elect, and when it is
 # killed its guardian gets to run and tells them.
 story_planted_realtime_hang() {
@@ -132,7 +172,19 @@ story_plan_measure() {
     m=$(others "$leader" | sed -n 1p)
     "$ELECTOR" plan --measure --config "$(conf "$m")" > "$dir/plan-other" 2>&1 && fail "$m, which does not lead, has a history"
     grep -q 'has renewed no lease in the last hour; ask one that leads' "$dir/plan-other" || fail "$(cat "$dir/plan-other")"
+    m=$leader
+    kill -STOP "${agent[$m]}"
+    await_leader "$token"
+    kill -CONT "${agent[$m]}"
+    await 60 "$m has noted that it lost a lease of 3 s" measures_a_lapse "$m"
     judge
+}
+measures_a_lapse() { # MEMBER: the latest renewal was at least a lease late, and too late for each shorter lease
+    local code=0
+    "$ELECTOR" plan --measure --config "$(conf "$1")" > "$dir/plan" 2>&1 || code=$?
+    [ "$code" = 1 ] && grep -q '^1 of them did not come in time, and the lease was lost\.$' "$dir/plan" && # 1: no shorter lease would have been kept
+        grep -qE ' The latest renewal came ([3-9]|[1-9][0-9])[0-9]{3}\.[0-9]+ ms late\.$' "$dir/plan" &&
+        grep -qE '^1000ms +133\.333ms +[0-9.]+ ms +[1-9]' "$dir/plan" && ! grep -qE '^[0-9]+ms +[0-9.]+ms +[0-9.]+ ms +0 ' "$dir/plan"
 }
 
 # The clocks of each host are moved by a file of its own.

@@ -28,7 +28,7 @@ if [ "${1:-}" = --profile ]; then # NAME FOLDER
     found=found
     [ "$name" != wan ] || found=found_relayed
     lines=()
-    [ -z "${ELECTOR_LOAD_OPTIONS:-}" ] || mapfile -t lines < <(printf '[group *]\n' && tr ';' '\n' <<< "$ELECTOR_LOAD_OPTIONS")
+    [ -z "${ELECTOR_LOAD_OPTIONS:-}" ] || mapfile -t lines < <(tr ';' '\n' <<< "$ELECTOR_LOAD_OPTIONS") # with [group *] the configuration ends
     $found 3 "${lines[@]}"
     for m in "${members[@]}"; do sed -i "s/^\[cluster\]/&\nprofile = $name/" "$(conf "$m")"; done
     [ "$name" != wan ] || order 0 0 delay 80

@@ -75,6 +75,8 @@ says shared '^warning: m1 and m2 are on one host'
 
 conf 3 | sed 's/^transmit = .*/profile = realtime/' >"$scratch/realtime"
 ends_with 0 --config "$scratch/realtime"
+says realtime '^  holds      lease \(1 \+ drift\) / \(1 - drift\) < promise: 30ms × 1\.01 / 0\.99 = 30\.606061ms < 30\.606062ms$'
+says realtime 'votes × block × 1ms <= promise: 3 × 6 × 1ms = 18ms <= 30\.6061ms$'
 says realtime '2 × beat \+ round trip \+ margin < lease: 2 × 4ms \+ 3ms \+ 4ms = 15ms < 30ms$'
 says realtime 'kill < margin \+ \(lease - margin\) / 10: 5ms < 4ms \+ 2\.6ms = 6\.6ms$'
 says realtime '^  realtime   agent, guardian, .elector run. and its keepers ask for SCHED_FIFO'
@@ -82,7 +84,18 @@ says realtime 'than the 9\.9 ms above'
 if grep -E 'warning.*(block|margin|stall)' "$scratch/out"; then fail realtime "warns of itself"; else pass; fi
 ends_with 0 --config "$scratch/realtime" --output json
 says realtime '"realtime":true,'
-says realtime '"holds":\[\{"names":"2 × beat'
+says realtime '"holds":\[\{"names":"lease \(1 \+ drift\) / \(1 - drift\) < promise","values":"30ms × 1\.01 / 0\.99 = 30\.606061ms < 30\.606062ms"\},'
+
+# What the checker is asked of each profile is what the profile has; the other rows of quorum have the times of lan.
+for profile in lan fast realtime wan; do
+    conf 3 | sed "s/^transmit = .*/profile = $profile/" >"$scratch/profile"
+    ends_with 0 --config "$scratch/profile"
+    verify "$profile" 'does not show nine inequalities' test "$(sed -n '/^  holds /,/kill </p' "$scratch/out" | grep -c ' <=\{0,1\} .* <=\{0,1\} ')" -eq 9
+    times=$(sed -nE 's/^  lease D ([^,]*), beat h ([^,]*), margin g ([^,]*), re-ask r ([^,]*), stagger δ (.*)$/--set lease=\1 --set beat=\2 --set margin=\3 --set re-ask=\4 --set stagger=\5/p' "$scratch/out")
+    [ "$profile" != lan ] || continue
+    rows=$(grep -c "^test *| quorum-$profile-" test/check/list)
+    verify "$profile" "is not what test/check/list has: $times" test "$rows" -ge 4 -a "$(grep "^test *| quorum-$profile-" test/check/list | grep -cF -- "$times --horizon")" -eq "$rows"
+done
 
 # ---- What it refuses ------------------------------------------------------------------------------
 

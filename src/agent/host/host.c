@@ -479,8 +479,13 @@ const char *host_early_end(const struct host_group *group, const char **sentence
     return "preempted";
 }
 
+uint64_t host_lease_ns(const struct host_group *group)
+{
+    return host_option(group, "lease", 0);
+}
+
 uint64_t host_lease_less_margin_ns(const struct host_group *group)
 {
-    const uint64_t lease = host_option(group, "lease", 0), margin = group->runner->margin;
+    const uint64_t lease = host_lease_ns(group), margin = group->runner->margin;
     return lease > margin ? lease - margin : 0;
 }

@@ -200,6 +200,7 @@ uint64_t host_unrenewed_ns(const struct host_group *, uint64_t *late_ns);
  * NULL. */
 const char *host_early_end(const struct host_group *, const char **sentence);
 uint64_t host_lease_less_margin_ns(const struct host_group *); /* from a renewal to the deadline of the work */
+uint64_t host_lease_ns(const struct host_group *);             /* 0: it has none */
 /* The longest time from a leader's silence to the next election, by this group's settings; 0: no bound. */
 uint64_t host_worst_failover_ns(const struct host_group *);
 /* A sentence without its subject, with the names of members. `text` always ends with '\0'. */

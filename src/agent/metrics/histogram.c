@@ -81,7 +81,7 @@ static void begin_minutes(struct metrics_renewals *renewals, uint64_t minute)
     for (uint64_t i = 0; i < behind && i < METRICS_MINUTES; i++) {
         const uint64_t place = (minute - i) % METRICS_MINUTES;
         memset(renewals->counts[place], 0, sizeof renewals->counts[place]);
-        renewals->longest_ns[place] = 0;
+        renewals->longest_ns[place] = renewals->lost[place] = 0;
     }
     renewals->minute = minute;
 }
@@ -96,15 +96,36 @@ void metrics_renewed(struct metrics_renewals *renewals, uint64_t now, uint64_t l
     if (late_ns > renewals->longest_ns[place]) renewals->longest_ns[place] = late_ns;
 }
 
+void metrics_lost(struct metrics_renewals *renewals, uint64_t now, uint64_t late_ns)
+{
+    metrics_renewed(renewals, now, late_ns);
+    renewals->lost[minute_of(now) % METRICS_MINUTES]++;
+}
+
+/* The minutes of the hour that ends now are those behind `minute` with a smaller number. */
+static uint64_t minutes_of_hour(const struct metrics_renewals *renewals, uint64_t now)
+{
+    const uint64_t behind = minute_of(now) - renewals->minute;
+    return behind >= METRICS_MINUTES ? 0 : METRICS_MINUTES - behind;
+}
+
+uint64_t metrics_lost_in_hour(const struct metrics_renewals *renewals, uint64_t now)
+{
+    const uint64_t minutes = minutes_of_hour(renewals, now);
+    uint64_t lost = 0;
+    for (uint64_t i = 0; i < minutes && i <= renewals->minute; i++)
+        lost += renewals->lost[(renewals->minute - i) % METRICS_MINUTES];
+    return lost;
+}
+
 uint64_t metrics_renewals_of_hour(const struct metrics_renewals *renewals, uint64_t now,
                                   uint64_t counts[METRICS_STEPS])
 {
-    const uint64_t newest = minute_of(now);
+    const uint64_t minutes = minutes_of_hour(renewals, now);
     uint64_t longest = 0;
     memset(counts, 0, METRICS_STEPS * sizeof *counts);
-    for (uint64_t i = 0, minute = renewals->minute; i < METRICS_MINUTES && i <= minute; i++) {
-        const uint64_t place = (minute - i) % METRICS_MINUTES;
-        if (newest - (minute - i) >= METRICS_MINUTES) break;
+    for (uint64_t i = 0; i < minutes && i <= renewals->minute; i++) {
+        const uint64_t place = (renewals->minute - i) % METRICS_MINUTES;
         for (uint32_t step = 0; step < METRICS_STEPS; step++) counts[step] += renewals->counts[place][step];
         if (renewals->longest_ns[place] > longest) longest = renewals->longest_ns[place];
     }

@@ -34,11 +34,12 @@ struct metrics_lateness {
 };
 
 /* How much later than a beat after the last one the leases of this member were renewed, in the last hour. A lease is kept if
- * that is less than what it has beyond a beat and its margin. */
+ * that is less than what it has beyond a beat and its margin. A lease that was lost counts as renewed a lease late, or more. */
 struct metrics_renewals {
     uint32_t counts[METRICS_MINUTES][METRICS_STEPS]; /* up to metrics_step_ns() each; the last: above all */
     uint64_t longest_ns[METRICS_MINUTES];
-    uint64_t minute; /* the newest with a place there */
+    uint32_t lost[METRICS_MINUTES]; /* of those in counts: leases that were lost */
+    uint64_t minute;                /* the newest with a place there */
 };
 
 /* Turns of the loop, each from the end of one wait to the next. The last four fields are as the last turn left them. */
@@ -94,11 +95,14 @@ void metrics_turn(struct metrics *, uint64_t now_ns, uint64_t waited_ns);
 void metrics_woke(struct metrics_lateness *, uint64_t now, uint64_t asked);
 /* A lease was renewed, so much too late. Neither allocates nor waits. */
 void metrics_renewed(struct metrics_renewals *, uint64_t now, uint64_t late_ns);
+/* A lease was lost: it counts as renewed so late. */
+void metrics_lost(struct metrics_renewals *, uint64_t now, uint64_t late_ns);
 /* The upper end of a step: 0.25 ms, then half as much again and a third more by turns, up to 4.1 s. The last has none: UINT64_MAX. */
 uint64_t metrics_step_ns(uint32_t step);
 /* Adds up the 60 minutes that end with this one; returns the longest. */
 uint64_t metrics_renewals_of_hour(const struct metrics_renewals *, uint64_t now,
                                   uint64_t counts[METRICS_STEPS]);
+uint64_t metrics_lost_in_hour(const struct metrics_renewals *, uint64_t now);
 /* The most in the 60 minutes that end with this one. */
 uint64_t metrics_longest_lateness_ns(const struct metrics_lateness *, uint64_t now);
 /* Counts an HTTP answer; codes that are not in the table are ignored. */

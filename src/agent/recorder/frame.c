@@ -1,6 +1,7 @@
 /* Encodes and decodes the frames of a recording: see recorder.h. */
 #define _GNU_SOURCE
-#include <stdlib.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/recorder/recorder.h"
@@ -49,12 +50,18 @@ uint64_t recorder_get_number(struct recorder_bytes *b)
     return b->failed ? 0 : value;
 }
 
-void recorder_put_bytes(struct recorder_bytes *b, const void *bytes, size_t size)
+uint8_t *recorder_put_room(struct recorder_bytes *b, size_t size)
 {
     recorder_put_number(b, size);
-    if (!has_room(b, size)) return;
-    if (size) memcpy(b->at, bytes, size);
+    if (!has_room(b, size)) return NULL;
     b->at += size;
+    return b->at - size;
+}
+
+void recorder_put_bytes(struct recorder_bytes *b, const void *bytes, size_t size)
+{
+    uint8_t *room = recorder_put_room(b, size);
+    if (room && size) memcpy(room, bytes, size);
 }
 
 const uint8_t *recorder_get_bytes(struct recorder_bytes *b, size_t *size)
@@ -153,37 +160,43 @@ uint32_t recorder_chain(uint32_t before, const uint8_t *bytes, size_t size)
 
 /* ---- The configuration ---- */
 
-static void write_group(FILE *out, const struct config_group *group)
+struct text {
+    char *at;
+    size_t room, size; /* size: also of what had no room */
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
 {
-    fprintf(out, "[group %s]\nalgorithm = %s\n", group->name,
-            group->algorithm ? group->algorithm->name : "quorum");
+    va_list list;
+    const bool fits = text->size < text->room;
+    va_start(list, format);
+    const int size =
+        vsnprintf(fits ? text->at + text->size : NULL, fits ? text->room - text->size : 0, format, list);
+    va_end(list);
+    text->size += (size_t)(size > 0 ? size : 0);
+}
+
+static void add_group(struct text *text, const struct config_group *group)
+{
+    add(text, "[group %s]\nalgorithm = %s\n", group->name,
+        group->algorithm ? group->algorithm->name : "quorum");
     for (uint32_t i = 0; i < group->option_count; i++)
-        fprintf(out, "%s = %s\n", group->options[i][0], group->options[i][1]);
+        add(text, "%s = %s\n", group->options[i][0], group->options[i][1]);
 }
 
 /* The host uses no addresses, but a configuration must have them. */
-static void write_config(FILE *out, const struct config *config)
+size_t recorder_config_text(const struct config *config, char *at, size_t room)
 {
-    fprintf(out, "[cluster]\nname = %s\nid = ", config->cluster);
-    for (uint32_t i = 0; i < sizeof config->cluster_id; i++) fprintf(out, "%02x", config->cluster_id[i]);
-    fprintf(out, "\ndrift = 0.%06u\ntransmit = %lluns\n", config->drift,
-            (unsigned long long)config->transmit_max);
-    if (config->profile) fprintf(out, "profile = %s\n", config->profile->name);
+    struct text text = {.at = at, .room = room};
+    add(&text, "[cluster]\nname = %s\nid = ", config->cluster);
+    for (uint32_t i = 0; i < sizeof config->cluster_id; i++) add(&text, "%02x", config->cluster_id[i]);
+    add(&text, "\ndrift = 0.%06u\ntransmit = %lluns\n", config->drift,
+        (unsigned long long)config->transmit_max);
+    if (config->profile) add(&text, "profile = %s\n", config->profile->name);
     for (uint32_t i = 0; i < config->member_count; i++)
-        fprintf(out, "[member %s]\nid = %llu\naddress = 127.0.0.1:%u\nrole = %s\n", config->members[i].name,
-                (unsigned long long)config->members[i].id, i + 1, config_role_name(config->members[i].role));
-    fprintf(out, "[agent]\nself = %s\n", config->members[config->self - 1].name);
-    for (uint32_t i = 0; i < config->group_count; i++) write_group(out, &config->groups[i]);
-}
-
-char *recorder_config_text(const struct config *config)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return NULL;
-    write_config(out, config);
-    if (fclose(out) == 0) return text;
-    free(text);
-    return NULL;
+        add(&text, "[member %s]\nid = %llu\naddress = 127.0.0.1:%u\nrole = %s\n", config->members[i].name,
+            (unsigned long long)config->members[i].id, i + 1, config_role_name(config->members[i].role));
+    add(&text, "[agent]\nself = %s\n", config->members[config->self - 1].name);
+    for (uint32_t i = 0; i < config->group_count; i++) add_group(&text, &config->groups[i]);
+    return text.size;
 }

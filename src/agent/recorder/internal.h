@@ -6,6 +6,11 @@
 
 #include "agent/recorder/recorder.h"
 
+enum {
+    RECORDER_ROOM = 384 * 1024,       /* for the state of nearly every host that the loop packs itself */
+    RECORDER_COPIES_REALTIME = 131072 /* copying this process takes 1.5 ms then; 8 ms with a million */
+};
+
 struct recorder {
     struct host_hooks inner;
     const struct config *config;
@@ -17,7 +22,8 @@ struct recorder {
     size_t size;   /* of each half */
     uint8_t *more; /* its additional room; NULL: not in use */
     size_t more_size;
-    size_t used; /* end of the whole entries, in `more` once that is in use */
+    uint8_t *room; /* RECORDER_ROOM bytes in which states are packed, so that the loop allocates nothing */
+    size_t used;   /* end of the whole entries, in `more` once that is in use */
     uint64_t generation;
     uint32_t sum;                /* of the last entry */
     uint64_t at;                 /* its time */
@@ -30,6 +36,8 @@ struct recorder {
     pid_t writer;   /* the process that copies the recording to its file; 0: it has died */
     int line;       /* to the writer: a byte asks for a copy and is answered after it; its end is our death */
     uint8_t boot[RECORDER_BOOT];
+    uint32_t copies_most; /* groups, by host_weight(): with more the loop would stand still for too long */
+    bool has_warned_of_many;
     bool has_warned_of_pause; /* warn once: both come in bursts */
     bool has_warned_of_state;
 };
@@ -47,6 +55,8 @@ uint8_t *recorder_other_half(const struct recorder *);
 bool recorder_keep_state(struct recorder *, struct host *, bool may_grow);
 /* The same for a half that has just begun: at once if the host is small, else in another process. */
 void recorder_begin_to_keep(struct recorder *, struct host *);
+/* Whether that may be done now. If not, warns once. */
+bool recorder_may_keep(struct recorder *, struct host *);
 /* Whether that process has ended. Does not block. */
 bool recorder_has_kept(struct recorder *);
 /* Whether the half has its state. */

@@ -64,7 +64,7 @@ static void pause_recording(struct recorder *f)
     f->is_paused = true;
     recorder_publish(f, RECORDER_PENDING_AT, 0);
     set_flags(f, RECORDER_FULL);
-    if (f->has_warned_of_pause || !f->inner.warn) return;
+    if (f->has_warned_of_pause || f->has_warned_of_many || !f->inner.warn) return;
     f->has_warned_of_pause = true;
     f->inner.warn(f->inner.context, NULL,
                   "the flight recorder's file is full: some input is not recorded, and a new recording begins; "
@@ -166,7 +166,7 @@ static bool go_on_in_more(struct recorder *f)
  * the other half is overwritten. */
 static void turn(struct recorder *f, const struct host_call *call)
 {
-    if (!recorder_has_kept(f) || (!f->is_paused && go_on_in_more(f)))
+    if (!recorder_has_kept(f) || (!f->is_paused && go_on_in_more(f)) || !recorder_may_keep(f, call->host))
         return; /* until then, use the rest of the room */
     const bool goes_on = !f->is_paused && recorder_has_state(f->base);
     if (!goes_on) f->at = call->at; /* there is a gap */
@@ -347,8 +347,10 @@ static bool map_memory(struct recorder *f, uint64_t size)
     f->fd = memfd_new("elector-flight");
     if (f->fd < 0) return false;
     errno = posix_fallocate(f->fd, 0, (off_t)size);
-    f->map = errno ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+    f->room = errno ? NULL : malloc(RECORDER_ROOM);
+    f->map = !f->room ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
     if (f->map != MAP_FAILED) return true;
+    free(f->room);
     close(f->fd);
     return false;
 }
@@ -357,6 +359,7 @@ static void unmap_memory(struct recorder *f)
 {
     if (f->more) munmap(f->more, f->more_size);
     munmap(f->map, f->map_size);
+    free(f->room);
     close(f->fd);
 }
 
@@ -398,6 +401,7 @@ struct recorder *recorder_open(const char *path, uint64_t size, const struct con
     f->inner = *hooks;
     f->config = config;
     f->record = record;
+    f->copies_most = config->profile && config->profile->is_realtime ? RECORDER_COPIES_REALTIME : UINT32_MAX;
     read_boot(f->boot);
     const int file = make_file(path, size, text, room);
     if (file < 0 || !begin(f, file, path, size)) {

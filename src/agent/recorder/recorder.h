@@ -112,6 +112,7 @@ struct recorder_bytes {
 void recorder_put(struct recorder_bytes *, uint64_t value, unsigned bytes);
 void recorder_put_number(struct recorder_bytes *, uint64_t value); /* a varint */
 void recorder_put_bytes(struct recorder_bytes *, const void *, size_t size);
+uint8_t *recorder_put_room(struct recorder_bytes *, size_t size); /* for bytes to be filled in; NULL: failed */
 uint64_t recorder_get(struct recorder_bytes *, unsigned bytes);
 uint64_t recorder_get_number(struct recorder_bytes *);
 const uint8_t *recorder_get_bytes(struct recorder_bytes *, size_t *size); /* borrowed; NULL: failed */
@@ -129,7 +130,8 @@ size_t recorder_half(size_t file_size);
 /* The checksum of an entry, which covers the checksum of the entry before. */
 uint32_t recorder_chain(uint32_t before, const uint8_t *bytes, size_t size);
 
-/* A configuration as text for config_parse(): all that a host uses, and no secrets. The caller frees it. */
-char *recorder_config_text(const struct config *);
+/* A configuration as text for config_parse(): all that a host uses, and no secrets. Ends with '\0', and returns its length, like
+ * snprintf(). */
+size_t recorder_config_text(const struct config *, char *text, size_t room);
 
 #endif

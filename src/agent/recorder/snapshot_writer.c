@@ -26,8 +26,7 @@
 
 enum {
     AT_ONCE_MAX = 1024, /* up to this many groups the loop packs itself: faster than fork() */
-    ROOM_LEAST = 1 << 18,
-    ROOM_EACH = 128, /* bytes per group, enough for nearly all hosts */
+    ROOM_EACH = 128,    /* bytes per group, enough for nearly all hosts */
     ROOM_MOST = 1 << 30,
     PAGE = 4096,
     NICE = 5
@@ -40,38 +39,39 @@ bool recorder_has_state(const uint8_t *half)
 
 /* ---- Packing ---- */
 
-/* False: out of memory. If it does not fit, b->failed is set. */
-static bool put_all(const struct recorder *f, struct host *host, struct recorder_bytes *b)
+/* If it does not fit, b->failed is set. Neither allocates nor waits. */
+static void put_all(const struct recorder *f, struct host *host, struct recorder_bytes *b)
 {
-    char *text = recorder_config_text(f->config);
-    struct record_image *image = record_copy(f->record);
-    const bool is_good = text && image;
+    const size_t text_size = recorder_config_text(f->config, NULL, 0);
     recorder_put(b, el_get(f->boot, 8), 8);
     recorder_put(b, el_get(f->boot + 8, 8), 8);
     recorder_put(b, f->at, 8);
-    if (text) recorder_put_bytes(b, text, strlen(text));
-    if (image) recorder_put_bytes(b, image->bytes, image->size);
-    if (is_good && host) (void)host_pack(host, b);
-    free(text);
-    free(image);
-    return is_good;
+    uint8_t *text = recorder_put_room(b, text_size);
+    if (text && b->at < b->end) /* its '\0' goes where the next byte will be */
+        (void)recorder_config_text(f->config, (char *)text, text_size + 1);
+    uint8_t *record = recorder_put_room(b, record_copy_size(f->record));
+    if (record) record_copy_to(f->record, record);
+    if (host && !b->failed) (void)host_pack(host, b);
 }
 
-/* Retries with more room only in the forked process, which may take its time. */
+static bool pack_into(const struct recorder *f, struct host *host, uint8_t *bytes, size_t room, size_t *size)
+{
+    struct recorder_bytes b = {.at = bytes, .end = bytes + room};
+    put_all(f, host, &b);
+    *size = (size_t)(b.at - bytes);
+    return !b.failed;
+}
+
+/* Uses the memory that is kept for it. Retries with more room only in the forked process, which may take its time. */
 static uint8_t *pack_all(const struct recorder *f, struct host *host, bool may_grow, size_t *size)
 {
-    const size_t first = ROOM_LEAST + (host ? (size_t)host_weight(host) * ROOM_EACH : 0);
-    for (size_t room = first; room <= (may_grow ? ROOM_MOST : first); room *= 4) {
+    if (pack_into(f, host, f->room, RECORDER_ROOM, size)) return f->room;
+    const size_t first = RECORDER_ROOM + (host ? (size_t)host_weight(host) * ROOM_EACH : 0);
+    for (size_t room = first; may_grow && room <= ROOM_MOST; room *= 4) {
         uint8_t *bytes = malloc(room);
         if (!bytes) break;
-        struct recorder_bytes b = {.at = bytes, .end = bytes + room};
-        const bool is_good = put_all(f, host, &b);
-        if (is_good && !b.failed) {
-            *size = (size_t)(b.at - bytes);
-            return bytes;
-        }
+        if (pack_into(f, host, bytes, room, size)) return bytes;
         free(bytes);
-        if (!is_good) break;
     }
     errno = ENOMEM;
     return NULL;
@@ -140,7 +140,7 @@ bool recorder_keep_state(struct recorder *f, struct host *host, bool may_grow)
     size_t size = 0;
     uint8_t *bytes = pack_all(f, host, may_grow, &size);
     const bool is_good = bytes && put_in_memory(f, bytes, size, may_grow);
-    free(bytes);
+    if (bytes != f->room) free(bytes);
     return is_good;
 }
 
@@ -169,6 +169,21 @@ static void warn_of_state(struct recorder *f, int error)
         "the flight recorder cannot write this agent's state: %s; it retries with the next half of its file",
         strerror(error));
     f->inner.warn(f->inner.context, NULL, text);
+}
+
+bool recorder_may_keep(struct recorder *f, struct host *host)
+{
+    char text[240];
+    if (host_weight(host) <= f->copies_most) return true;
+    if (f->has_warned_of_many || !f->inner.warn) return false;
+    f->has_warned_of_many = true;
+    snprintf(
+        text, sizeof text,
+        "the flight recorder stops when its file is full: with profile realtime an agent of more than %u groups is "
+        "not copied, because it would renew leases late; `recorder = off` saves the memory",
+        f->copies_most);
+    f->inner.warn(f->inner.context, NULL, text);
+    return false;
 }
 
 void recorder_begin_to_keep(struct recorder *f, struct host *host)

@@ -145,6 +145,7 @@ struct serve {
     bool some_wait_to_be_dropped;      /* forgotten, but not yet dropped; or unused, while places are scarce */
     struct change_list change_list;    /* by number of the leadership */
     struct metrics *metrics;           /* NULL: do not count */
+    uint64_t lapsed[HOST_CELLS_MAX];   /* the deadline of each cell that was last counted as missed */
     struct exchange *exchange;         /* NULL: there is none */
     const struct serve_engine *engine; /* NULL: this is an agent */
     const char *refused;               /* serve_set_refused() */

@@ -74,6 +74,17 @@ void serve_renewed(struct serve *serve, uint32_t cell)
     leaderships_renewed(&serve->leaderships, cell);
 }
 
+/* Once for all groups of a cell: their leases are one. */
+static void on_lapse(void *context, const struct leadership *o, uint64_t late_ns)
+{
+    struct serve *serve = context;
+    const uint32_t cell = o->tenure->cell;
+    const uint64_t deadline_ns = leadership_told_until(o);
+    if (!serve->metrics || cell >= HOST_CELLS_MAX || serve->lapsed[cell] == deadline_ns) return;
+    serve->lapsed[cell] = deadline_ns;
+    metrics_lost(&serve->metrics->renewals, host_clock(serve->host), late_ns);
+}
+
 void serve_set_history(struct serve *serve, struct history *history)
 {
     serve->leaderships.history = history;
@@ -215,6 +226,7 @@ static struct serve *make(uv_loop_t *loop, const struct config *config, struct h
     serve->leaderships.page = serve->page = deadline_page_new();
     serve->leaderships.tenure = on_tenure;
     serve->leaderships.noted = on_noted;
+    serve->leaderships.lapsed = on_lapse;
     if (listens && !serve_listen(serve, text, size)) {
         if (serve->fd >= 0) close(serve->fd);
         deadline_page_free(serve->page);

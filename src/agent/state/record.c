@@ -142,6 +142,18 @@ struct record_image *record_copy(struct record *record)
     return image;
 }
 
+size_t record_copy_size(const struct record *record)
+{
+    return record_slot_size(record->contents.count);
+}
+
+void record_copy_to(struct record *record, unsigned char *bytes)
+{
+    record->contents.version++;
+    record_slot_encode(&record->contents, bytes);
+    record->contents.version--;
+}
+
 /* ---- In memory ---- */
 
 /* The index of the group's entry, or where it would be inserted. */

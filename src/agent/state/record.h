@@ -68,6 +68,9 @@ struct record_image *record_image_of(struct record *);
 /* A copy for recordings, from which record_restore() makes a record without a file. NULL: damaged, or out of
  * memory. */
 struct record_image *record_copy(struct record *);
+/* The same, into the caller's memory, which has room for record_copy_size() bytes. */
+void record_copy_to(struct record *, unsigned char *bytes);
+size_t record_copy_size(const struct record *);
 struct record *record_restore(const unsigned char *bytes, size_t size);
 /* Writes and syncs. 0, or an errno: then nothing that depends on it may be sent, and nothing may be retried. */
 int record_write(const struct record *, const struct record_image *);

@@ -1,4 +1,7 @@
 /* See bounds.h. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "cli/cluster/bounds.h"
 
 #include "algorithms/quorum/bounds.h"
@@ -127,6 +130,30 @@ struct bounds bounds_of(const struct bounds_settings *s)
     return p;
 }
 
+/* ---- Inequalities ---- */
+
+/* In true time a lease lasts at most D / (1 - ρ), and a promise at least P / (1 + ρ). */
+bool bounds_inequality(const struct bounds_settings *s, const struct bounds *p, uint32_t number,
+                       struct config_inequality *one)
+{
+    const double rate = (double)s->drift / (double)MILLION, ms = (double)NS_PER_MS;
+    const double needed = (double)s->lease * (1 + rate) / (1 - rate);
+    const uint64_t blocks = (uint64_t)p->count.votes * s->block;
+    *one = (struct config_inequality){.algorithm = "quorum"};
+    if (number == 0) {
+        one->holds = needed < (double)p->promise;
+        snprintf(one->names, sizeof one->names, "lease (1 + drift) / (1 - drift) < promise");
+        snprintf(one->values, sizeof one->values, "%gms × %g / %g = %.6fms < %.6fms", (double)s->lease / ms,
+                 1 + rate, 1 - rate, needed / ms, (double)p->promise / ms);
+    } else if (number == 1 && !p->warnings[BOUNDS_LARGE_BLOCK]) {
+        one->holds = true;
+        snprintf(one->names, sizeof one->names, "votes × block × 1ms <= promise");
+        snprintf(one->values, sizeof one->values, "%u × %u × 1ms = %" PRIu64 "ms <= %gms", p->count.votes,
+                 s->block, blocks, (double)p->promise / ms);
+    }
+    return one->names[0];
+}
+
 /* ---- Texts ---- */
 
 const struct bounds_event_texts bounds_events[BOUNDS_EVENTS] = {
@@ -161,7 +188,7 @@ const struct bounds_warning_texts bounds_warnings[BOUNDS_WARNINGS] = {
          "witness a voter"},
     [BOUNDS_SHORT_LEASE] =
         {"short-lease",
-         "a stall of the leader's agent below 200 ms, as under load, already stops the work; raise "
+         "a stall of the leader's agent below 200 ms (profile realtime: 5 ms), as under load, already stops the work; raise "
          "`lease`, or lower `beat`"},
     [BOUNDS_FEW_LOSSES] =
         {"few-losses",
@@ -172,7 +199,7 @@ const struct bounds_warning_texts bounds_warnings[BOUNDS_WARNINGS] = {
          "`lease` if it needs more"},
     [BOUNDS_SMALL_MARGIN] =
         {"small-margin",
-         "less than 10 ms remain between the latest end of the work and lease expiry: a late wake-up "
+         "less than 10 ms (profile realtime: 3 ms) remain between the latest end of the work and lease expiry: a late wake-up "
          "uses them up; raise `margin`"},
     [BOUNDS_SMALL_DRIFT] =
         {"small-drift",

@@ -81,6 +81,11 @@ struct bounds_votes bounds_count(uint32_t voters, uint32_t witnesses, uint32_t c
 /* The settings have passed the configuration's own checks, so no sum overflows. */
 struct bounds bounds_of(const struct bounds_settings *);
 
+/* That no lease outlives the promises behind it, whatever the clocks do within the drift; and what the blocks of terms need, unless
+ * that is a warning. False: there are not so many. */
+bool bounds_inequality(const struct bounds_settings *, const struct bounds *, uint32_t number,
+                       struct config_inequality *);
+
 extern const struct bounds_event_texts {
     const char *name;    /* "worker-crash" */
     const char *text;    /* "a worker crashes" */

@@ -24,7 +24,8 @@ static uint64_t end_of_step(const struct measured *m, uint32_t step)
 
 uint64_t measured_usual_us(const struct measured *m)
 {
-    const uint64_t count = measured_count(m), wanted = count - count / PER_MILLE * (PER_MILLE - PROMILLE_USUAL);
+    const uint64_t count = measured_count(m), few = count / PER_MILLE * (PER_MILLE - PROMILLE_USUAL),
+                   unusual = few > m->lost ? few : m->lost, wanted = count > unusual ? count - unusual : 1;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < m->steps; i++)
         if ((sum += m->counts[i]) >= wanted) return end_of_step(m, i);

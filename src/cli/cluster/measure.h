@@ -17,6 +17,7 @@ struct measured {
         counts[MEASURE_STEPS_MAX]; /* of renewals, by how late they came: up to ends_us each; the last: above */
     uint64_t ends_us[MEASURE_STEPS_MAX];
     uint64_t longest_us;
+    uint64_t lost; /* of the renewals: leases that were lost, which counts as late by a lease or more */
 };
 
 /* One lease with the times that go with it, and what it would have done. */
@@ -31,7 +32,7 @@ struct measured_lease {
 };
 
 uint64_t measured_count(const struct measured *);
-/* The time within which 999 of 1,000 renewals came, to the end of a step. */
+/* The time within which 999 of 1,000 renewals came, and all but as many as leases were lost; to the end of a step. */
 uint64_t measured_usual_us(const struct measured *);
 /* `config` is a copy: its `transmit_max` is changed. `hours`: for how long the history is of leading. */
 void measure_lease(struct measured_lease *, struct config *, const struct measured *, uint32_t lease_ms,

@@ -121,11 +121,19 @@ static void write_packets(const struct plan *plan)
     printf("%s from all, however many groups\n", a_second(p->packets_all, text));
 }
 
-/* The configuration was refused if one did not hold. */
+/* First the one that safety rests on. The configuration was refused if one did not hold. */
+static bool inequality_of(const struct plan *plan, uint32_t number, struct config_inequality *one)
+{
+    uint32_t first = 0;
+    for (; bounds_inequality(&plan->settings, &plan->promises, first, one); first++)
+        if (first == number) return true;
+    return config_inequality(plan->config, plan->section, number - first, one);
+}
+
 static void write_proofs(const struct plan *plan)
 {
     struct config_inequality one;
-    for (uint32_t i = 0; config_inequality(plan->config, plan->section, i, &one); i++)
+    for (uint32_t i = 0; inequality_of(plan, i, &one); i++)
         printf("  %-10s %s: %s\n", i == 0 ? "holds" : "", one.names, one.values);
 }
 
@@ -249,7 +257,7 @@ static json_t *json_proofs(const struct plan *plan)
 {
     json_t *list = json_array();
     struct config_inequality one;
-    for (uint32_t i = 0; config_inequality(plan->config, plan->section, i, &one); i++)
+    for (uint32_t i = 0; inequality_of(plan, i, &one); i++)
         json_array_append_new(list, json_pack("{ss ss}", "names", one.names, "values", one.values));
     return list;
 }

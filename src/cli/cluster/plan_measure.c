@@ -40,7 +40,8 @@ static bool read_answer(const json_t *line, struct measured *m)
     if (steps == 0 || steps > MEASURE_STEPS_MAX) return false;
     m->steps = (uint32_t)steps;
     return json_lines_number(line, "longest_us", 0, &m->longest_us) &&
-           read_list(line, "counts", m->counts, steps) && read_list(line, "steps_us", m->ends_us, steps - 1);
+           json_lines_number(line, "lost", 0, &m->lost) && read_list(line, "counts", m->counts, steps) &&
+           read_list(line, "steps_us", m->ends_us, steps - 1);
 }
 
 /* The answer, or NULL and the code. */
@@ -115,8 +116,11 @@ static void write_suggestion(const struct measurement *m)
 static void write_text(const struct measurement *m)
 {
     printf("%s renewed leases for %.1f minutes of the last hour, %" PRIu64
-           " times. The latest renewal came %.2f ms late.\n\n",
+           " times. The latest renewal came %.2f ms late.\n",
            m->member, m->hours * 60, measured_count(&m->found), (double)m->found.longest_us / 1e3);
+    if (m->found.lost)
+        printf("%" PRIu64 " of them did not come in time, and the lease was lost.\n", m->found.lost);
+    putchar('\n');
     printf("%-9s %-10s %-16s %-10s %s\n", "LEASE", "BEAT", "MAY BE LATE BY", "TOO LATE",
            "FALSE ALARMS AN HOUR, AT MOST (95 %)");
     for (uint32_t i = 0; i < MEASURE_LEASES; i++) {
@@ -156,9 +160,10 @@ static void write_json(const struct measurement *m)
         json_array_append_new(list, json_lease(&m->leases[i], measure_leases_ms[i]));
     json_t *shortest =
         m->shortest ? json_integer((json_int_t)(m->shortest->settings.lease / NS_PER_US)) : json_null();
-    json_t *root = json_pack("{ss sf sI sI so so}", "member", m->member, "minutes", m->hours * 60, "renewals",
-                             (json_int_t)measured_count(&m->found), "longest_us",
-                             (json_int_t)m->found.longest_us, "shortest_us", shortest, "leases", list);
+    json_t *root =
+        json_pack("{ss sf sI sI sI so so}", "member", m->member, "minutes", m->hours * 60, "renewals",
+                  (json_int_t)measured_count(&m->found), "lost", (json_int_t)m->found.lost, "longest_us",
+                  (json_int_t)m->found.longest_us, "shortest_us", shortest, "leases", list);
     cli_put_json(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
     putchar('\n');
     json_decref(root);

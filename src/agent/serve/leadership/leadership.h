@@ -131,6 +131,9 @@ struct leaderships {
     void (*tenure)(void *context, void *client, struct leadership *);
     /* Its holder was told that it no longer leads, and why (history.h); may be NULL. For the log. */
     void (*noted)(void *context, const struct leadership *, const struct history_entry *);
+    /* Its lease was not renewed in time, and counts as renewed so late: a lease at least, so that every shorter lease would have
+     * been lost too. Called for each group. May be NULL. */
+    void (*lapsed)(void *context, const struct leadership *, uint64_t late_ns);
     /* Whether the client reads its deadlines on the page; may be NULL: none does. */
     bool (*reads_page)(void *context, const void *client);
     /* Whether the client gives no sign of life; may be NULL: none hangs. */

@@ -53,5 +53,7 @@ bool leadership_record_silence(const struct leadership *o)
         heard[peer - 1] = host_heard(o->all->host, peer);
     history_lose_majority(o->all->history, host_stopwatch(o->all->host), history_group(host_name(o->group)),
                           unrenewed, heard, late);
+    const uint64_t lease = host_lease_ns(o->group);
+    if (o->all->lapsed) o->all->lapsed(o->all->context, o, unrenewed > lease ? unrenewed : lease);
     return true;
 }

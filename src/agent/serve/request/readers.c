@@ -132,9 +132,11 @@ void request_on_renewals(const struct request *r)
             json_array_append_new(steps, json_integer((json_int_t)(metrics_step_ns(i) / NS_PER_US)));
         json_array_append_new(list, json_integer((json_int_t)counts[i]));
     }
-    request_say(r, json_pack("{sb so sI so so}", "ok", 1, "member",
-                             serve_text(serve->config->members[serve->config->self - 1].name), "longest_us",
-                             (json_int_t)(longest / NS_PER_US), "steps_us", steps, "counts", list));
+    const uint64_t lost = metrics_lost_in_hour(&serve->metrics->renewals, host_clock(serve->host));
+    request_say(r, json_pack("{sb so sI sI so so}", "ok", 1, "member",
+                             serve_text(serve->config->members[serve->config->self - 1].name), "lost",
+                             (json_int_t)lost, "longest_us", (json_int_t)(longest / NS_PER_US), "steps_us",
+                             steps, "counts", list));
 }
 
 void request_on_history(const struct request *r)

@@ -242,6 +242,9 @@ static void times_that_do_not_fit_together(void **state)
     accepts(CLUSTER "transmit = 20ms\n" MEMBERS AGENT "[group *]\nstagger = 45ms\n");
     mentions(CLUSTER "transmit = 12ms\n" MEMBERS AGENT, "25ms is not below 25ms");
     accepts(CLUSTER "transmit = 11.999ms\n" MEMBERS AGENT);
+    mentions(CLUSTER "profile = realtime\n" MEMBERS AGENT "[group *]\nmargin = 2ms\n",
+             "quorum needs kill < margin + (lease - margin) / 10, but 5ms is not below 2ms + 2.8ms = 4.8ms");
+    accepts(CLUSTER "profile = realtime\n" MEMBERS AGENT "[group *]\nmargin = 3ms\n");
 }
 
 static void roles_that_an_algorithm_does_not_know(void **state)

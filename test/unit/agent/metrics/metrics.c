@@ -205,6 +205,24 @@ static void late_renewals_are_those_of_the_last_hour(void **state)
     assert_int_equal(counts[1], 1);
 }
 
+static void lost_leases_are_those_of_the_last_hour(void **state)
+{
+    struct metrics_renewals *r = &metrics.renewals;
+    const uint64_t first = 1000 * MINUTE;
+    uint64_t counts[METRICS_STEPS];
+    assert_int_equal(metrics_lost_in_hour(r, first), 0);
+    metrics_renewed(r, first, 900000);
+    metrics_lost(r, first, 700000);
+    metrics_lost(r, first + 30 * MINUTE, 700000);
+    assert_int_equal(metrics_lost_in_hour(r, first + 59 * MINUTE), 2);
+    assert_int_equal(metrics_renewals_of_hour(r, first + 59 * MINUTE, counts), 900000);
+    assert_int_equal(counts[3], 2); /* each is a renewal, too */
+    assert_int_equal(metrics_lost_in_hour(r, first + 60 * MINUTE), 1);
+    metrics_renewed(r, first + 60 * MINUTE, 0); /* takes the place of the first */
+    assert_int_equal(metrics_lost_in_hour(r, first + 60 * MINUTE), 1);
+    assert_int_equal(metrics_lost_in_hour(r, first + 200 * MINUTE), 0);
+}
+
 static void steps_rise_without_a_gap(void **state)
 {
     assert_int_equal(metrics_step_ns(0), 250000);
@@ -228,6 +246,7 @@ int main(void)
         TEST(what_is_late_is_counted_and_what_is_not_too),
         TEST(the_longest_lateness_is_of_the_last_hour),
         TEST(a_median_needs_several_and_one_late_does_not_move_it),
+        TEST(lost_leases_are_those_of_the_last_hour),
         TEST(late_renewals_are_those_of_the_last_hour),
         TEST(steps_rise_without_a_gap),
     };

@@ -165,6 +165,34 @@ static void what_comes_while_a_state_is_on_its_way_may_be_lost(void **state)
     close_recorded();
 }
 
+/* A real-time agent that copies itself renews leases late. */
+static void an_agent_that_may_not_be_copied_records_until_it_is_full(void **state)
+{
+    open_with(MIB / 4);
+    assert_int_equal(members[1].recorder->copies_most, UINT32_MAX);
+    add_many(1500);
+    struct recorder *recorder = members[1].recorder;
+    recorder_settle(recorder, FOR_EVER_MS);
+    const uint64_t generation = recorder->generation;
+    recorder->copies_most = 1400;
+    for (unsigned step = 0; !recorder->is_paused; step++) {
+        assert_true(step < 60);
+        change_a_little(step);
+        pass(900);
+        assert_int_equal(recorder->keeper, 0);
+    }
+    assert_true(recorder->has_warned_of_many && !recorder->has_warned_of_pause);
+    assert_int_equal(recorder->generation, generation);
+    struct recorder_report report = replay_file(1); /* what there is can be read */
+    if (report.verdict != RECORDER_AGREES) fail_msg("%s", report.text);
+    recorder->copies_most = UINT32_MAX;
+    const uint64_t begun = now - 1; /* it begins with the next call, at once */
+    on_step = settle;
+    pass(9000);
+    ends_as_it_did(1, begun, 18);
+    close_recorded();
+}
+
 static void limit_files(uint64_t size)
 {
     struct rlimit limit;
@@ -228,6 +256,7 @@ int main(void)
         cmocka_unit_test(a_half_without_its_state_follows_the_other),
         cmocka_unit_test(what_does_not_fit_costs_the_past),
         cmocka_unit_test(what_comes_while_a_state_is_on_its_way_may_be_lost),
+        cmocka_unit_test(an_agent_that_may_not_be_copied_records_until_it_is_full),
         cmocka_unit_test(a_state_that_cannot_be_kept_is_tried_again),
         cmocka_unit_test(what_the_file_does_not_take_stays_in_memory),
     };

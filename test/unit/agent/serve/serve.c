@@ -523,6 +523,32 @@ static void renewals_are_counted_by_how_late_they_are(void **state)
     serve_set_metrics(t.serve, NULL);
 }
 
+/* All groups of a cell lose their leases at once, and that is one renewal that did not come. */
+static void a_lapse_counts_once_for_all_groups_of_a_cell(void **state)
+{
+    static struct metrics metrics;
+    struct leaderships *all = &t.serve->leaderships;
+    const int fd = join();
+    uint64_t counts[METRICS_STEPS], sum = 0;
+    memset(&metrics, 0, sizeof metrics);
+    serve_set_metrics(t.serve, &metrics);
+    lead(fd, "g");
+    lead(fd, "h");
+    const struct leadership *g = serve_find_leadership(t.serve, "g"), *h = serve_find_leadership(t.serve, "h");
+    assert_int_equal(g->tenure->cell, h->tenure->cell);
+    (void)metrics_renewals_of_hour(&metrics.renewals, t.now, counts);
+    for (uint32_t i = 0; i < METRICS_STEPS; i++) sum -= counts[i];
+    all->lapsed(all->context, g, 1000 * MS);
+    all->lapsed(all->context, h, 1000 * MS);
+    assert_int_equal(metrics_renewals_of_hour(&metrics.renewals, t.now, counts), 1000 * MS);
+    for (uint32_t i = 0; i < METRICS_STEPS; i++) sum += counts[i];
+    assert_int_equal(sum, 1);
+    all->cells[g->tenure->cell] += 1000 * MS; /* the next lease */
+    all->lapsed(all->context, g, 2000 * MS);
+    assert_int_equal(metrics_renewals_of_hour(&metrics.renewals, t.now, counts), 2000 * MS);
+    serve_set_metrics(t.serve, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -549,6 +575,7 @@ int main(void)
         TEST(hands_over_before_it_leaves),
         TEST(says_lost_when_the_disk_fails),
         TEST(renewals_are_counted_by_how_late_they_are),
+        TEST(a_lapse_counts_once_for_all_groups_of_a_cell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

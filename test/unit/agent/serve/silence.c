@@ -1,15 +1,26 @@
 /* Why leadership ended: a worker that stops because no majority renews its lease has not resigned of its own accord. */
 #include "agent/history/history.h"
+#include "agent/serve/leadership/past.h"
 #include "lib/host/leaderships.h"
 
 static struct history *history;
+static uint64_t lapsed_ns;
+static unsigned lapses;
+
+static void note_lapse(void *context, const struct leadership *o, uint64_t late_ns)
+{
+    lapses++;
+    lapsed_ns = late_ns;
+}
 
 static void lead_with_history(void)
 {
+    lapses = 0;
     begin(3);
     history = history_new(&members[0].config, now);
     assert_non_null(history);
     members[0].leaderships.history = history;
+    members[0].leaderships.lapsed = note_lapse;
     lead(1, a);
     assert_int_equal(leadership_enter(leadership(2, "g"), b, 0, ""), LEADERSHIP_DONE);
     assert_int_equal(leadership_enter(leadership(3, "g"), c, 0, ""), LEADERSHIP_DONE);
@@ -32,6 +43,7 @@ static void a_worker_that_resigns_says_so(void **state)
     expect_heard("a lost resigned; ");
     history_write_silence(history, history_group("g"), text);
     assert_string_equal(text, "");
+    assert_int_equal(lapses, 0);
 }
 
 static void a_worker_that_resigns_without_a_majority_does_not(void **state)
@@ -47,6 +59,8 @@ static void a_worker_that_resigns_without_a_majority_does_not(void **state)
     assert_non_null(strstr(text, "no majority has renewed the lease for "));
     assert_non_null(strstr(text, "m2 silent for "));
     assert_non_null(strstr(text, "m3 silent for "));
+    assert_int_equal(lapses, 1);
+    assert_int_equal(lapsed_ns, 1000 * MS); /* no shorter lease would have been kept */
 }
 
 static void one_silent_voter_of_three_is_no_cause(void **state)
@@ -70,11 +84,24 @@ static void a_worker_that_dies_meanwhile_is_dead(void **state)
     assert_string_equal(text, "");
 }
 
+/* As serve.c asks before it ends the tenure, here 2 s after the deadline: the agent was stopped. */
+static void a_lease_that_was_lost_is_as_late_as_it_is(void **state)
+{
+    lead_with_history();
+    const uint64_t renewed_at = now;
+    now += 3000 * MS;
+    assert_true(leadership_record_silence(leadership(1, "g")));
+    assert_int_equal(lapses, 1);
+    assert_in_range(lapsed_ns, now - renewed_at,
+                    now - renewed_at + 200 * MS); /* the last one was up to a beat before */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_worker_that_resigns_says_so, forget),
         cmocka_unit_test_teardown(a_worker_that_resigns_without_a_majority_does_not, forget),
+        cmocka_unit_test_teardown(a_lease_that_was_lost_is_as_late_as_it_is, forget),
         cmocka_unit_test_teardown(one_silent_voter_of_three_is_no_cause, forget),
         cmocka_unit_test_teardown(a_worker_that_dies_meanwhile_is_dead, forget),
     };

@@ -109,6 +109,21 @@ static void the_usual_is_that_of_all_but_one_in_a_thousand(void **state)
     assert_int_equal(measured_usual_us(&found), 3000);
 }
 
+/* Also if it was one of few: how late it was tells nothing of the messages. */
+static void a_lost_lease_is_too_late_for_each_shorter_one(void **state)
+{
+    renewed(100, 240);
+    renewed(1, 1000000);
+    found.lost = 1;
+    for (uint32_t i = 0; i < MEASURE_LEASES; i++) {
+        measure_ms(measure_leases_ms[i], 1);
+        assert_true(lease.is_possible);
+        assert_int_equal(lease.too_late, 1);
+    }
+    found.lost = 1000; /* as an agent that is wrong may say */
+    assert_int_equal(measured_usual_us(&found), 250);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
@@ -118,6 +133,7 @@ int main(void)
         TEST(the_limit_is_that_of_the_plan),
         TEST(the_longest_lease_of_the_table_is_possible_on_a_fast_network),
         TEST(slow_messages_need_long_leases),
+        TEST(a_lost_lease_is_too_late_for_each_shorter_one),
         TEST(the_usual_is_that_of_all_but_one_in_a_thousand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
