@@ -222,8 +222,9 @@ static void before_waiting(uv_prepare_t *handle)
         leave(engine, now);
     if (engine->is_leaving && now >= engine->leave_by) finish(engine);
     if ((engine->is_leaving || engine->is_stopping) && engine->leave_by < next) next = engine->leave_by;
-    const uint64_t untold = serve_tell(engine->serve, now);
+    const uint64_t untold = serve_tell(engine->serve, now), unchecked = engine_check_tick(engine, now);
     if (untold < next) next = untold;
+    if (unchecked < next) next = unchecked;
     if (now + NS_PER_S < next) next = now + NS_PER_S; /* for requests that wait */
     wake_at(engine, next > now ? next : now + 1);
 }
@@ -299,10 +300,10 @@ static bool set_times(struct engine *engine, const struct engine_url *url, char 
     return true;
 }
 
-static void turn_away(int client, int code, const char *text)
+static void turn_away(int client, const char *engine, int code, const char *text)
 {
     const char *error = code == AGENT_BAD_CONFIG ? "bad-url" : "unavailable";
-    json_t *line = json_pack("{sb ss ss}", "ok", 0, "error", error, "message", text);
+    json_t *line = json_pack("{sb ss ss ss}", "ok", 0, "error", error, "message", text, "engine", engine);
     char *written = line ? json_dumps(line, JSON_COMPACT) : NULL;
     if (written) (void)!send(client, written, strlen(written), MSG_NOSIGNAL);
     if (written) (void)!send(client, "\n", 1, MSG_NOSIGNAL);
@@ -310,10 +311,11 @@ static void turn_away(int client, int code, const char *text)
     json_decref(line);
 }
 
-static int refuse(const struct engine_request *request, const char *text, int code)
+/* `engine`: its name; "": it is of no kind that there is. */
+static int refuse(const struct engine_request *request, const char *engine, const char *text, int code)
 {
     if (request->client >= 0)
-        turn_away(request->client, code, text);
+        turn_away(request->client, engine, code, text);
     else
         log_event(LOG_ERROR_LEVEL, NULL, "%s", text);
     return code;
@@ -370,6 +372,7 @@ static int open_all(struct engine *engine, const struct engine_request *request,
                                               .name = engine->kind->name,
                                               .lacks = engine->kind->lacks,
                                               .settled = is_settled,
+                                              .check = engine_findings,
                                               .leader = engine_leader_name,
                                               .candidate = engine_candidate_name};
     engine->serve =
@@ -400,6 +403,7 @@ static void close_all(struct engine *engine)
     (void)uv_loop_close(&engine->loop);
     host_free(engine->host);
     free(engine->metrics);
+    json_decref(engine->findings);
     if (engine->timer >= 0) close(engine->timer);
 }
 
@@ -410,23 +414,24 @@ int engine_run(const struct engine_request *request)
     struct engine *engine = calloc(1, sizeof *engine);
     log_set(request->json, request->verbose);
     if (request->client >= 0) log_only_warnings(); /* the application's standard error is not ours */
-    if (!engine) return refuse(request, "out of memory", AGENT_CANNOT_START);
+    if (!engine) return refuse(request, "", "out of memory", AGENT_CANNOT_START);
     engine->timer = -1;
     engine->serves_one = request->client >= 0;
     engine->kind = store_kind_of(request->url, text, sizeof text);
     if (!engine->kind || !url_parse(&url, request->url, engine->kind->port, text)) {
+        const char *name = engine->kind ? engine->kind->name : "";
         free(engine);
-        return refuse(request, text, AGENT_BAD_CONFIG);
+        return refuse(request, name, text, AGENT_BAD_CONFIG);
     }
     (void)signal(SIGPIPE, SIG_IGN);
     descriptors_allow_many();
     if (sodium_init() < 0 || uv_loop_init(&engine->loop) != 0) {
         free(engine);
-        return refuse(request, "libsodium or libuv does not start", AGENT_CANNOT_START);
+        return refuse(request, "", "libsodium or libuv does not start", AGENT_CANNOT_START);
     }
     const int code = open_all(engine, request, &url, text);
     if (code) {
-        (void)refuse(request, text, code);
+        (void)refuse(request, engine->kind->name, text, code);
         engine->code = code;
     } else {
         watch_all(engine);

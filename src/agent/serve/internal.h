@@ -335,6 +335,8 @@ bool serve_can(struct connection *, const json_t *id, const char *op, const char
 /* The reason why there is no such operation or field; NULL: there is one. */
 const char *serve_lacks(const struct serve *, const char *what);
 void serve_describe_engine(const struct serve *, json_t *line); /* for the answer to `hello` */
+/* What an engine has found out about its store; NULL: nothing yet, or there is no engine. */
+const json_t *serve_findings(const struct serve *);
 
 /* forget.c */
 /* A group has been made. If places have become scarce, those that nobody uses are looked for within a second. */

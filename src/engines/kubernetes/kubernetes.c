@@ -124,6 +124,7 @@ static void leave(void *opened)
     k->is_leaving = true;
     k->not_before = 0;
     kubernetes_stop_watch(k);
+    kubernetes_check_end(k);
     kubernetes_cancel(k->list);
     for (const struct object *p = k->objects; p; p = p->next)
         if (!p->withdraws) kubernetes_cancel(p->call);
@@ -141,6 +142,7 @@ static void free_all(struct kubernetes *k)
     kubernetes_cancel(k->list);
     fetch_cancel(k->watch);
     fetch_cancel(k->review);
+    kubernetes_check_end(k);
     for (struct object *p = k->objects, *next; p; p = next) {
         next = p->next;
         engine_group_set_data(p->group, NULL);
@@ -242,6 +244,8 @@ static const char *const options[] = {"kubeconfig", "context", "serviceaccount",
 static const char *const lacks[][2] = {
     {"transfer", "a Lease has no transfer to a named candidate: resign, and the first to write leads"},
     {"priority", "a Lease has no priorities: the first to write leads; leave the priority out"},
+    {"members",
+     "Kubernetes keeps no members of this kind: `elector status` names the candidates of each group"},
     {"history",
      "Kubernetes keeps no history of who led; `kubectl get lease --watch` shows changes as they come"},
     {"why", "Kubernetes keeps no history of who led, and why that changed"},
@@ -260,4 +264,5 @@ const struct store_kind store_kubernetes = {.name = "kubernetes",
                                             .observe = observe,
                                             .ask = ask,
                                             .withdraw = withdraw,
-                                            .proclaim = proclaim};
+                                            .proclaim = proclaim,
+                                            .check = kubernetes_check};

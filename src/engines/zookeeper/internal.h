@@ -8,6 +8,8 @@
  *   client.c      the session: the C client of ZooKeeper on the loop
  *   renewal.c     which answered writes prove that the session lives
  *   tokens.c      what is added to czxids, so that tokens rise over a migration
+ *   check.c       what `elector doctor` wants to know
+ *   servers.c     for it: what each server says of itself
  *   layout.c      names of nodes
  */
 #ifndef ELECTOR_ENGINES_ZOOKEEPER_INTERNAL_H
@@ -103,6 +105,7 @@ struct zookeeper {
     bool knows_tokens, reads_tokens;
     zoo_op_t check; /* the write of a renewal */
     zoo_op_result_t checked;
+    struct zookeeper_check *examination; /* NULL: none was begun yet */
     bool is_leaving, is_quiet, is_closed; /* quiet: it leaves, and all that was asked is answered */
 };
 
@@ -115,6 +118,25 @@ bool zookeeper_is_broken(int rc);
 void zookeeper_refused(struct zookeeper *, const char *path, const char *what, int rc);
 /* Any answer came: the servers are there. */
 void zookeeper_heard(struct zookeeper *);
+
+/* ---- check.c, servers.c ---- */
+
+void zookeeper_check(void *opened);
+void zookeeper_check_go_on(struct zookeeper *); /* there is a session */
+void zookeeper_check_free(struct zookeeper *);  /* after the client was closed */
+
+enum server_state { SERVER_SILENT, SERVER_ANSWERS, SERVER_LEADS, SERVER_FOLLOWS, SERVER_ALONE, SERVER_OBSERVES, SERVER_LOOKS };
+struct server_answer {
+    enum server_state state;
+    char text[200]; /* its version, or what is wrong */
+};
+struct servers;
+/* Asks all servers of the settings, and calls `done` once, from the loop. NULL: out of memory. */
+struct servers *servers_ask(uv_loop_t *, const struct client_settings *, void *context,
+                            void (*done)(void *context, const struct server_answer *));
+void servers_forget(struct servers *); /* `done` does not follow; NULL does nothing */
+/* What the answer to `srvr` says. */
+void server_read(struct server_answer *, const char *answer);
 
 /* ---- tokens.c ---- */
 

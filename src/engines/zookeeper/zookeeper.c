@@ -50,7 +50,8 @@ void zookeeper_refused(struct zookeeper *z, const char *path, const char *what, 
     const char *help = "";
     if (rc == ZNOAUTH)
         help = z->settings.digest[0]
-                   ? ": its ACL gives these credentials no right to"
+                   ? ": its ACL gives these credentials no right to: is the password right? Mend auth-file=FILE or "
+                     "ELECTOR_ZOOKEEPER_AUTH, or the ACL"
                    : ": its ACL wants credentials: set auth-file=FILE or ELECTOR_ZOOKEEPER_AUTH";
     else if (rc == ZNONODE)
         help = ": a folder above it is missing, and cannot be created: create it, or mend the ACL above";
@@ -206,6 +207,7 @@ static void on_connected(void *context, bool is_new)
     for (struct place *p = z->places; p; p = p->next)
         if (p->has_renewal) p->mark = renewal_ask(&z->renewals);
     removals_go_on(z);
+    zookeeper_check_go_on(z);
     zookeeper_soon(z);
 }
 
@@ -343,6 +345,7 @@ static void close_adapter(void *opened)
     z->is_closed = true;
     z->client = NULL;
     if (client) client_close(client);
+    zookeeper_check_free(z);
     removals_end(z, false);
     for (struct place *p = z->places, *next; p; p = next) {
         next = p->next;
@@ -433,7 +436,7 @@ static const char *const options[] = {"layout", "tick", "auth-file", NULL};
 static const char *const lacks[][2] = {
     {"transfer", "ZooKeeper has no transfer to a named candidate: resign, and the next in the queue leads"},
     {"priority", "ZooKeeper knows no priorities: who stands first leads first; leave the priority out"},
-    {"members", "ZooKeeper has no members of this kind: `elector status` names the candidates of each group"},
+    {"members", "ZooKeeper keeps no members of this kind: `elector status` names the candidates of each group"},
     {"history", "ZooKeeper keeps no history of who led"},
     {"why", "ZooKeeper keeps no history of who led, and why that changed"},
     {"forget", "a group that nobody stands for is an empty node of ZooKeeper: delete it there"},
@@ -451,4 +454,5 @@ const struct store_kind store_zookeeper = {.name = "zookeeper",
                                            .observe = observe,
                                            .ask = ask,
                                            .withdraw = withdraw,
-                                           .proclaim = proclaim};
+                                           .proclaim = proclaim,
+                                           .check = zookeeper_check};
