@@ -78,6 +78,9 @@ struct store_kind {
     void (*withdraw)(void *opened, struct host_group *);
     /* The leader's value; "": none. `token` is that of its tenure: not to be written if the office is another's by now. */
     void (*proclaim)(void *opened, struct host_group *, uint64_t token, const char *value);
+    /* Nobody here has used the group for long: frees what it keeps of it, and watches it no longer. False: not now, because it waits
+     * for an answer, or somebody stands. If the group is used again, observe() or ask() comes first. */
+    bool (*forget)(void *opened, struct host_group *);
     /*
      * Asks the store what `elector doctor` wants to know, also while it does not answer: servers, our rights, times. Each thing
      * is told with engine_found(), in the order in which people read it; engine_has_checked() ends it, after 10 s at most. If a

@@ -66,9 +66,10 @@ struct engine {
     struct metrics *metrics;
     uv_prepare_t before_waiting;
     uv_poll_t on_timer;
-    uv_signal_t on_signal[2];
+    uv_signal_t on_signal[4];
     int timer; /* on CLOCK_BOOTTIME */
     uint64_t wakes_at;
+    uint64_t watchdog, watchdog_at; /* how often systemd wants to hear from us, 0: never; when it is told next */
     bool serves_one; /* client, and ends with it */
     bool is_ready, is_stopping /* a signal has come */, is_leaving, is_done;
     uint64_t leave_by;

@@ -306,3 +306,55 @@ story_proxy_of_https() { # the environment's proxy is used, and named when it is
     judge
     kill -TERM "$proxy"
 }
+
+# ---- Names made up for each job ----
+
+names_do_not_run_out() { # URL: more names than an engine can have at a time; nobody uses them after they were asked for
+    local engine
+    "$ELECTOR" agent --engine "$1" --socket "$dir/h1.sock" 2> "$dir/h1.log" &
+    engine=$!
+    await 30 "the engine serves" examined_well "unix:$dir/h1.sock"
+    "$ELECTOR" run --quiet --url "unix:$dir/h1.sock" keep -- sleep 300 &
+    local keeper=$!
+    await 30 "a group is led" keeps
+    timeout 250 python3 test/engines/names.py "$dir/h1.sock" 18000 > "$dir/listed" 2> "$dir/names.log" || fail "$(tail -n 1 "$dir/names.log")"
+    [ "$(cat "$dir/listed")" -lt 16384 ] || fail "it lists $(cat "$dir/listed")"
+    [ -z "${zk[1]:-}" ] || [ "$(zk_watches)" -lt 16384 ] || fail "ZooKeeper keeps $(zk_watches) watches"
+    keeps || fail "a group that is led was forgotten"
+    "$ELECTOR" run --quiet --once --url "unix:$dir/h1.sock" job-0 -- true || fail "a name that was forgotten is of no use"
+    kill -TERM "$keeper"
+    wait "$keeper" || true
+    kill -HUP "$engine" # it has no file to read again, and goes on
+    await 30 "it says so" grep -q 'an engine has no file to read again' "$dir/h1.log"
+    kill -TERM "$engine"
+    await_exit "$engine" 0 "the engine"
+    ! grep -hE 'AddressSanitizer|LeakSanitizer|runtime error' "$dir"/*.log > "$dir/strange" || fail "$(sed -n 1p "$dir/strange")"
+}
+zk_watches() { # that server 1 keeps
+    local link
+    exec {link}<> "/dev/tcp/$prefix.1/2181"
+    printf wchs >&"$link"
+    sed -n 's/^Total watches:\([0-9]*\).*/\1/p' <&"$link"
+    exec {link}>&-
+}
+keeps() { "$ELECTOR" status keep --url "unix:$dir/h1.sock" > "$dir/kept" 2>&1; }
+
+story_names_do_not_run_out_on_etcd() {
+    etcd_found 1
+    etcd_start s1
+    names_do_not_run_out "$(url a)"
+}
+
+story_names_do_not_run_out_on_zookeeper() {
+    zk_found 1
+    zk_start 1
+    zk_ttl=20s
+    names_do_not_run_out "$(url a)"
+}
+
+story_names_do_not_run_out_on_kubernetes() {
+    kube_found
+    kube_start
+    kube_ttl=60s
+    names_do_not_run_out "$(url a)"
+}

@@ -90,6 +90,17 @@ static void proclaim(void *opened, struct host_group *group, uint64_t token, con
     etcd_go_on(opened);
 }
 
+static bool forget(void *opened, struct host_group *group)
+{
+    const struct etcd_group *g = etcd_group_of(group);
+    (void)opened;
+    if (!g) return true;
+    if (g->in_flight || g->withdraws || g->has_key || g->count || g->request.kind || g->renewal.kind || g->is_news) return false;
+    etcd_free_group(engine_group_data(group));
+    engine_group_set_data(group, NULL);
+    return true; /* its watch, if it has one of its own, ends with the stream: within 20 s */
+}
+
 static void leave(void *opened)
 {
     struct etcd *etcd = opened;
@@ -237,4 +248,5 @@ const struct store_kind store_etcd = {.name = "etcd",
                                       .ask = ask,
                                       .withdraw = withdraw,
                                       .proclaim = proclaim,
+                                      .forget = forget,
                                       .check = etcd_check};

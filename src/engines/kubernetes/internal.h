@@ -36,7 +36,7 @@ enum {
 
 struct kubernetes;
 
-/* A group's Lease. It lives as long as the process. */
+/* A group's Lease, until the group is forgotten. */
 struct object {
     struct kubernetes *k;
     struct host_group *group;

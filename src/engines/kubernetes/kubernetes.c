@@ -118,6 +118,20 @@ static void proclaim(void *opened, struct host_group *group, uint64_t token, con
     kubernetes_go_on(opened);
 }
 
+static bool forget(void *opened, struct host_group *group)
+{
+    struct kubernetes *k = opened;
+    struct object *p = engine_group_data(group), **at = &k->objects;
+    if (!p) return true;
+    if (p->call || p->withdraws || p->request.kind || p->value || p->is_news) return false;
+    while (*at != p) at = &(*at)->next;
+    *at = p->next;
+    if (k->failed_of == p) k->has_failed = false;
+    object_free(p);
+    engine_group_set_data(group, NULL);
+    return true;
+}
+
 static void leave(void *opened)
 {
     struct kubernetes *k = opened;
@@ -265,4 +279,5 @@ const struct store_kind store_kubernetes = {.name = "kubernetes",
                                             .ask = ask,
                                             .withdraw = withdraw,
                                             .proclaim = proclaim,
+                                            .forget = forget,
                                             .check = kubernetes_check};

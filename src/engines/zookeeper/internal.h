@@ -58,7 +58,7 @@ size_t node_write(char data[NODE_DATA], const char *name, const char *value);
 struct removal;
 struct run;
 
-/* A group's place in its queue. It lives as long as the process. */
+/* A group's place in its queue, until the group is forgotten. */
 struct place {
     struct zookeeper *z;
     struct host_group *group;
@@ -70,6 +70,7 @@ struct place {
     struct el_msg request, renewal;
     bool has_request, has_renewal; /* that wait for an answer */
     uint64_t mark;                 /* the write that the renewal waits for: renewal.h */
+    uint32_t answers;              /* runs and writes that name it, and whose answers are to come */
     struct run *run;               /* the requests to the servers that are under way; NULL: none */
     bool must_look;                /* once the run has ended */
     bool must_sync;                /* the server may be behind what we did over another connection */
@@ -162,12 +163,14 @@ void place_rename(struct place *); /* another name for our next node */
 void place_settle(struct place *);
 void place_reconnected(struct place *);
 void place_lost_session(struct place *);
+bool place_forget(struct place *); /* and frees it. False: it waits for an answer, or somebody stands */
 void place_free(struct place *); /* after the session was closed */
 
 /* ---- run.c ---- */
 
 void run_begin(struct place *, uint8_t kind); /* for the request of this kind; 0: only to look */
 void run_give_up(struct place *);
+void run_unwatch(struct place *); /* for good: nobody wants to know of it */
 /* The path of a node. */
 enum { NODE_PATH = PATH_SIZE + NODE_NAME + 2 };
 void node_path(const struct place *, const char *name, char path[NODE_PATH]);

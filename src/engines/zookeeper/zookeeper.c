@@ -426,6 +426,13 @@ static void withdraw(void *opened, struct host_group *group)
     if (has_node(opened, group, &p)) place_withdraw(p);
 }
 
+static bool forget(void *opened, struct host_group *group)
+{
+    struct place *p = engine_group_data(group);
+    (void)opened;
+    return !p || place_forget(p);
+}
+
 static void proclaim(void *opened, struct host_group *group, uint64_t token, const char *value)
 {
     struct place *p;
@@ -455,4 +462,5 @@ const struct store_kind store_zookeeper = {.name = "zookeeper",
                                            .ask = ask,
                                            .withdraw = withdraw,
                                            .proclaim = proclaim,
+                                           .forget = forget,
                                            .check = zookeeper_check};
