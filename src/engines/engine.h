@@ -11,6 +11,7 @@
  *                          requests of the store, and its answers become messages of member ENGINE_STORE
  *   fetch/                 HTTP for adapters
  *   url.c                  etcd://HOST:PORT,HOST:PORT/PREFIX?ttl=5s&ca=FILE
+ *   check.c                what `elector doctor` is told of the store
  *   engine.c, main.c       the loop and the program
  * To the machine this process is member ENGINE_SELF, every other candidate is ENGINE_OTHERS, and the store is the last.
  *
