@@ -73,8 +73,8 @@ bool engine_speaks_lines(const char *url);
 /* Whether the library starts an engine for it. An agent's socket may be served by an engine, too: only `hello` tells. */
 bool engine_is_store(const char *url);
 /* What is expected instead, if the scheme is unknown or has something else after its colon. NULL: it is well. */
-#define ENGINE_URL_EXPECTED                                                                                         \
-    "expected unix:PATH (an agent's socket), file:PATH (a lock), or a store: "                                       \
+#define ENGINE_URL_EXPECTED                                                    \
+    "expected unix:PATH (an agent's socket), file:PATH (a lock), or a store: " \
     "etcd://HOST:PORT (etcds: with TLS), zookeeper://HOST:PORT/PATH, kubernetes:///NAMESPACE"
 const char *engine_url_flaw(const char *url);
 

@@ -251,14 +251,15 @@ static bool has_no_child(const void *context, pid_t child)
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct engine *engine = handle->data;
-    if (number == SIGCHLD) { /* as process 1 of a container we get the orphans of all others there; we have no child */
+    if (number ==
+        SIGCHLD) { /* as process 1 of a container we get the orphans of all others there; we have no child */
         children_reap_unknown(has_no_child, NULL);
         return;
     }
     if (number == SIGHUP) {
         if (!engine->serves_one)
-            log_event(LOG_INFO_LEVEL, NULL, "signal %d: an engine has no file to read again; for another URL start it anew",
-                      number);
+            log_event(LOG_INFO_LEVEL, NULL,
+                      "signal %d: an engine has no file to read again; for another URL start it anew", number);
         return;
     }
     if (engine->is_stopping) {

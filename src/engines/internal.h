@@ -69,7 +69,8 @@ struct engine {
     uv_signal_t on_signal[4];
     int timer; /* on CLOCK_BOOTTIME */
     uint64_t wakes_at;
-    uint64_t watchdog, watchdog_at; /* how often systemd wants to hear from us, 0: never; when it is told next */
+    uint64_t watchdog,
+        watchdog_at; /* how often systemd wants to hear from us, 0: never; when it is told next */
     bool serves_one; /* client, and ends with it */
     bool is_ready, is_stopping /* a signal has come */, is_leaving, is_done;
     uint64_t leave_by;
@@ -85,7 +86,7 @@ struct engine {
 };
 
 /* check.c */
-const json_t *engine_findings(void *engine); /* for serve_engine.check */
+const json_t *engine_findings(void *context);               /* for serve_engine.check */
 uint64_t engine_check_tick(struct engine *, uint64_t now); /* when to call it again */
 
 /* group.c */

@@ -4,6 +4,7 @@
 examined() { # CODE URL: doctor ends with it, and what it says is in $dir/said
     local code=0
     timeout 60 "$ELECTOR" doctor --url "$2" > "$dir/said" 2>&1 || code=$?
+    ! grep -qE "AddressSanitizer|LeakSanitizer|runtime error" "$dir/said" || fail "$(grep -E "Sanitizer|runtime error" "$dir/said" | sed -n 1p)"
     [ "$code" = "$1" ] || fail "doctor ends with $code, not with $1: $(grep -vE '^ok' "$dir/said" | tr '\n' ' ')"
 }
 says_not() { ! grep -qE -e "$1" "$dir/said" || fail "says '$(grep -E -e "$1" "$dir/said" | sed -n 1p)'"; } # PATTERN

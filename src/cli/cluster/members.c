@@ -289,9 +289,11 @@ int cli_members(int argc, char **argv)
             return cli_unknown("members", cli_members, argv[i]);
         }
     }
-    if (engine_url_flaw(r.url)) return cli_usage_error("members", "'%.200s': %s", r.url, engine_url_flaw(r.url));
+    if (engine_url_flaw(r.url))
+        return cli_usage_error("members", "'%.200s': %s", r.url, engine_url_flaw(r.url));
     if (!engine_speaks_lines(r.url))
-        return cli_usage_error("members", "%.200s is a lock, which has no members: only an agent has, at unix:PATH", r.url);
+        return cli_usage_error(
+            "members", "%.200s is a lock, which has no members: only an agent has, at unix:PATH", r.url);
     int code = ask(&r);
     while (r.watches && cli_watch_on(r.json)) code = ask(&r);
     return cli_finish("members", stdout, code);

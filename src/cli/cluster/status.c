@@ -126,10 +126,11 @@ static int write_table(const json_t *status, const char *store)
     int code = CLI_YES;
     count_voters(status, voters, sizeof voters);
     if (json_array_size(groups) == 0 && store[0]) {
-        fprintf(stderr,
-                "elector status: no group is known here, by this engine of %s. Of stores only etcd below a prefix and "
-                "Kubernetes are searched; otherwise name a group\n",
-                store);
+        fprintf(
+            stderr,
+            "elector status: no group is known here, by this engine of %s. Of stores only etcd below a prefix and "
+            "Kubernetes are searched; otherwise name a group\n",
+            store);
         return CLI_CANNOT_TELL;
     }
     if (json_array_size(groups) == 0) {
@@ -238,7 +239,8 @@ elector_status cli_ask_engine(struct json_lines *w, char *engine, size_t size)
 {
     json_t *hello = NULL;
     const elector_status status =
-        json_lines_ask(w, json_pack("{si ss si}", "id", 0, "op", "hello", "version", 1), engine_until(LINES_ANSWER_MS), &hello);
+        json_lines_ask(w, json_pack("{si ss si}", "id", 0, "op", "hello", "version", 1),
+                       engine_until(LINES_ANSWER_MS), &hello);
     const char *name = json_lines_text(hello, "engine", 63);
     snprintf(engine, size, "%s", name ? name : "");
     json_decref(hello);

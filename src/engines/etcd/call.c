@@ -94,8 +94,8 @@ bool etcd_refused(struct etcd *etcd, uint32_t server, int code, const char *mess
         engine_trouble(etcd->engine, "etcd at %s: %.120s; %s", name, message,
                        etcd->user[0] ? "leave user= out" : "give user= and password-file=");
     else if (says(message, "authentication failed"))
-        engine_trouble(etcd->engine, 
-                       "etcd at %s refuses user %.60s: wrong user or password; mend user=, or %s", name, etcd->user,
+        engine_trouble(etcd->engine, "etcd at %s refuses user %.60s: wrong user or password; mend user=, or %s",
+                       name, etcd->user,
                        url_option(&etcd->url, "password-file") ? "the file that password-file= names"
                                                                : "ELECTOR_ETCD_PASSWORD");
     else if (code == GRPC_DENIED)

@@ -50,7 +50,8 @@ static struct fetch *ask(struct etcd_check *c, uint32_t server, const char *path
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     const bool is_tls = strcmp(c->etcd->url.scheme, "etcds") == 0;
     json_decref(body);
-    snprintf(url, sizeof url, "http%s://%s%s", is_tls ? "s" : "", etcd_name_server(c->etcd, server, name), path);
+    snprintf(url, sizeof url, "http%s://%s%s", is_tls ? "s" : "", etcd_name_server(c->etcd, server, name),
+             path);
     snprintf(authorization, sizeof authorization, "Authorization: %s", c->token);
     const struct fetch_request request = {.url = url,
                                           .body = text,
@@ -110,7 +111,8 @@ static void found_refusal(struct etcd_check *c, const char *what, const char *me
     else if (says(message, "authentication is not enabled"))
         engine_found(engine, ENGINE_WRONG, "user", "this etcd knows no users: leave user= out");
     else if (says(message, "authentication failed"))
-        engine_found(engine, ENGINE_WRONG, "user", "%.60s: wrong user or password; mend user=, or %s", etcd->user,
+        engine_found(engine, ENGINE_WRONG, "user", "%.60s: wrong user or password; mend user=, or %s",
+                     etcd->user,
                      url_option(&etcd->url, "password-file") ? "the file that password-file= names"
                                                              : "ELECTOR_ETCD_PASSWORD");
     else if (says(message, "permission denied"))
@@ -160,7 +162,8 @@ static bool hear_majority(struct etcd_check *c, const struct reply *reply)
         return false;
     }
     c->revision = etcd_number(json_object_get(reply->object, "header"), "revision");
-    engine_found(c->etcd->engine, ENGINE_FINE, "majority", "answers: a read that it has to confirm took %.1f ms",
+    engine_found(c->etcd->engine, ENGINE_FINE, "majority",
+                 "answers: a read that it has to confirm took %.1f ms",
                  (double)(clock_boottime_ns() - c->began) / NS_PER_MS);
     return true;
 }
@@ -171,8 +174,8 @@ static json_t *ask_right(struct etcd_check *c)
     char key[ETCD_KEY_MAX];
     snprintf(key, sizeof key, "%selector/doctor", c->etcd->prefix);
     json_t *name = etcd_bytes(key, strlen(key));
-    return json_pack("{s[{sO ss ss ss}] s[{s{so ss}}]}", "compare", "key", name, "target", "CREATE", "result", "LESS",
-                     "create_revision", "0", "success", "request_put", "key", name, "value", "");
+    return json_pack("{s[{sO ss ss ss}] s[{s{so ss}}]}", "compare", "key", name, "target", "CREATE", "result",
+                     "LESS", "create_revision", "0", "success", "request_put", "key", name, "value", "");
 }
 
 static bool hear_right(struct etcd_check *c, const struct reply *reply)
@@ -198,7 +201,8 @@ static bool hear_compaction(struct etcd_check *c, const struct reply *reply)
 {
     struct engine *engine = c->etcd->engine;
     if (!reply->object && says(reply->message, "compacted"))
-        engine_found(engine, ENGINE_FINE, "compaction", "revision %" PRIu64 ", and old ones are compacted", c->revision);
+        engine_found(engine, ENGINE_FINE, "compaction", "revision %" PRIu64 ", and old ones are compacted",
+                     c->revision);
     else if (!reply->object)
         found_refusal(c, "compaction", reply->message);
     else
@@ -235,12 +239,14 @@ static bool hear_lease(struct etcd_check *c, const struct reply *reply)
         engine_found(engine, ENGINE_FINE, "ttl", "asked for %" PRIu64 " s, and granted", asked);
     else if (granted > asked)
         engine_found(engine, ENGINE_WARN, "ttl",
-                     "asked for %" PRIu64 " s, granted %" PRIu64 " s: a lost host costs that long; etcd's --election-timeout "
+                     "asked for %" PRIu64 " s, granted %" PRIu64
+                     " s: a lost host costs that long; etcd's --election-timeout "
                      "sets the least",
                      asked, granted);
     else
-        engine_found(engine, ENGINE_WRONG, "ttl", "asked for %" PRIu64 " s, granted only %" PRIu64 " s: give ttl=%" PRIu64 "s",
-                     asked, granted, granted);
+        engine_found(engine, ENGINE_WRONG, "ttl",
+                     "asked for %" PRIu64 " s, granted only %" PRIu64 " s: give ttl=%" PRIu64 "s", asked,
+                     granted, granted);
     return true;
 }
 
@@ -284,7 +290,8 @@ static void on_step(void *context, const struct fetch_answer *answer)
     bool goes_on = object != NULL;
     if (!object)
         engine_found(c->etcd->engine, ENGINE_WRONG, step->what, "not answered: %.250s",
-                     answer->trouble == FETCH_LATE ? "no answer in time; has etcd lost its majority?" : answer->text);
+                     answer->trouble == FETCH_LATE ? "no answer in time; has etcd lost its majority?"
+                                                   : answer->text);
     else
         goes_on = step->hear(c, &reply);
     json_decref(object);
@@ -309,14 +316,14 @@ static void judge_status(const struct status_of *s, const char *what)
     struct engine *engine = s->check->etcd->engine;
     const char *version = json_string_value(json_object_get(s->object, "version"));
     const uint64_t size = etcd_number(s->object, "dbSize"), used = etcd_number(s->object, "dbSizeInUse");
-    const char *does = !s->leader               ? "knows no leader: it is cut off from the others, or they are down"
+    const char *does = !s->leader ? "knows no leader: it is cut off from the others, or they are down"
                        : s->leader == s->member ? "leads"
                                                 : "follows";
     const json_t *alarm;
     size_t i;
     engine_found(engine, s->leader ? ENGINE_FINE : ENGINE_WRONG, what,
-                 "etcd %.30s %s; database of %" PRIu64 " kB, %" PRIu64 " kB of it used", version ? version : "?", does,
-                 size / 1024, used / 1024);
+                 "etcd %.30s %s; database of %" PRIu64 " kB, %" PRIu64 " kB of it used",
+                 version ? version : "?", does, size / 1024, used / 1024);
     json_array_foreach(json_object_get(s->object, "errors"), i, alarm)
     {
         const char *text = json_string_value(alarm);
@@ -380,7 +387,8 @@ static void take_trouble(struct status_of *s, const struct fetch_answer *answer)
     char status[80];
     switch (answer->trouble) {
     case FETCH_ANSWERED:
-        snprintf(status, sizeof status, "HTTP status %d; it is no etcd of version 3.4 or later", answer->status);
+        snprintf(status, sizeof status, "HTTP status %d; it is no etcd of version 3.4 or later",
+                 answer->status);
         text = strstr(answer->body, "HTTPS") ? "it speaks TLS: etcds://" : status;
         break;
     case FETCH_LATE: text = "no answer in time; is it overloaded or frozen?"; break;

@@ -95,7 +95,9 @@ static bool forget(void *opened, struct host_group *group)
     const struct etcd_group *g = etcd_group_of(group);
     (void)opened;
     if (!g) return true;
-    if (g->in_flight || g->withdraws || g->has_key || g->count || g->request.kind || g->renewal.kind || g->is_news) return false;
+    if (g->in_flight || g->withdraws || g->has_key || g->count || g->request.kind || g->renewal.kind ||
+        g->is_news)
+        return false;
     etcd_free_group(engine_group_data(group));
     engine_group_set_data(group, NULL);
     return true; /* its watch, if it has one of its own, ends with the stream: within 20 s */

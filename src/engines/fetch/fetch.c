@@ -165,11 +165,12 @@ static bool is_of_proxy(const struct fetch *fetch, enum fetch_trouble trouble, c
     (void)curl_easy_getinfo(fetch->easy, CURLINFO_HTTP_CONNECTCODE, &code);
     if (trouble != FETCH_UNREACHABLE || !url || !proxy_of(url, proxy, sizeof proxy)) return false;
     if (code >= 300)
-        snprintf(text, size, "the proxy %s answers %ld to CONNECT: let it pass this server, or name the server in no_proxy",
+        snprintf(text, size,
+                 "the proxy %s answers %ld to CONNECT: let it pass this server, or name the server in no_proxy",
                  proxy, code);
     else if (is_unreached)
-        snprintf(text, size, "the proxy %s: %s; start it, mend the variable, or name the server in no_proxy", proxy,
-                 curl_easy_strerror(fetch->result));
+        snprintf(text, size, "the proxy %s: %s; start it, mend the variable, or name the server in no_proxy",
+                 proxy, curl_easy_strerror(fetch->result));
     return is_unreached || code >= 300;
 }
 

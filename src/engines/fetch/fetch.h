@@ -36,7 +36,7 @@ struct fetch_answer {
     uint32_t retry_after_s; /* that the server asks for; 0: it does not */
     const char *body;       /* '\0' follows; of a request without `data` */
     size_t size;
-    const char *text; /* what went wrong, without a full stop */
+    const char *text;          /* what went wrong, without a full stop */
     int64_t date_s;            /* by the server's clock, since 1970; 0: it did not say */
     int64_t certificate_end_s; /* of the server's certificate, if `asks_certificate`; 0: unknown */
 };

@@ -50,15 +50,15 @@ static void finish(struct kubernetes_check *c)
 
 static json_t *review_of(const struct kubernetes *k, const char *verb)
 {
-    return json_pack("{ss ss s{s{ss ss ss ss}}}", "apiVersion", "authorization.k8s.io/v1", "kind", "SelfSubjectAccessReview",
-                     "spec", "resourceAttributes", "namespace", k->namespace, "verb", verb, "group",
-                     "coordination.k8s.io", "resource", "leases");
+    return json_pack("{ss ss s{s{ss ss ss ss}}}", "apiVersion", "authorization.k8s.io/v1", "kind",
+                     "SelfSubjectAccessReview", "spec", "resourceAttributes", "namespace", k->namespace, "verb",
+                     verb, "group", "coordination.k8s.io", "resource", "leases");
 }
 
 static json_t *lease_for_dry_run(const struct kubernetes *k)
 {
-    return json_pack("{ss ss s{ss ss} s{}}", "apiVersion", "coordination.k8s.io/v1", "kind", "Lease", "metadata", "name",
-                     "elector-doctor", "namespace", k->namespace, "spec");
+    return json_pack("{ss ss s{ss ss} s{}}", "apiVersion", "coordination.k8s.io/v1", "kind", "Lease",
+                     "metadata", "name", "elector-doctor", "namespace", k->namespace, "spec");
 }
 
 static void ask(struct kubernetes_check *c);
@@ -116,10 +116,12 @@ static void judge_clock(const struct kubernetes_check *c, int64_t theirs_s)
     if (theirs_s == 0) return;
     if (far > CLOCK_APART_S)
         engine_found(c->k->engine, ENGINE_WARN, "clock",
-                     "the API server's is %" PRId64 " s %s ours; leases do not mind, tokens and certificates do: set them", far,
-                     apart < 0 ? "behind" : "ahead of");
+                     "the API server's is %" PRId64
+                     " s %s ours; leases do not mind, tokens and certificates do: set them",
+                     far, apart < 0 ? "behind" : "ahead of");
     else
-        engine_found(c->k->engine, ENGINE_FINE, "clock", "the API server's and ours differ by %" PRId64 " s", far);
+        engine_found(c->k->engine, ENGINE_FINE, "clock", "the API server's and ours differ by %" PRId64 " s",
+                     far);
 }
 
 static void judge_server(struct kubernetes_check *c, const struct fetch_answer *answer, const json_t *body)
@@ -160,7 +162,8 @@ static bool judge_api(const struct kubernetes_check *c, const struct fetch_answe
         engine_found(c->k->engine, ENGINE_WRONG, "api",
                      "no leases of coordination.k8s.io/v1: it is no Kubernetes of version 1.14 or later");
     else
-        engine_found(c->k->engine, ENGINE_UNKNOWN, "api", "it answers %d when asked what it serves", answer->status);
+        engine_found(c->k->engine, ENGINE_UNKNOWN, "api", "it answers %d when asked what it serves",
+                     answer->status);
     return has_leases || (answer->status != 200 && answer->status != 404);
 }
 
@@ -181,18 +184,21 @@ static void judge_rights(const struct kubernetes_check *c)
     list_denied(c, 0, NEEDED, needed);
     list_denied(c, NEEDED, VERBS, wanted);
     if (c->is_unsure)
-        engine_found(k->engine, ENGINE_UNKNOWN, "rights", "the API server does not answer SelfSubjectAccessReview");
+        engine_found(k->engine, ENGINE_UNKNOWN, "rights",
+                     "the API server does not answer SelfSubjectAccessReview");
     if (needed[0])
-        engine_found(k->engine, ENGINE_WRONG, "rights",
-                     "no right to %s leases in namespace %s: a candidate here cannot lead. Bind a Role with get, list, watch, "
-                     "create and update of leases in coordination.k8s.io",
-                     needed, k->namespace);
+        engine_found(
+            k->engine, ENGINE_WRONG, "rights",
+            "no right to %s leases in namespace %s: a candidate here cannot lead. Bind a Role with get, list, watch, "
+            "create and update of leases in coordination.k8s.io",
+            needed, k->namespace);
     if (wanted[0])
         engine_found(k->engine, ENGINE_WARN, "rights",
-                     "no right to %s leases in namespace %s: candidates poll instead, and hear later", wanted, k->namespace);
-    if (!c->is_unsure && !needed[0] && !wanted[0])
-        engine_found(k->engine, ENGINE_FINE, "rights", "may get, create, update, list and watch leases in namespace %s",
+                     "no right to %s leases in namespace %s: candidates poll instead, and hear later", wanted,
                      k->namespace);
+    if (!c->is_unsure && !needed[0] && !wanted[0])
+        engine_found(k->engine, ENGINE_FINE, "rights",
+                     "may get, create, update, list and watch leases in namespace %s", k->namespace);
 }
 
 static bool judge_right(struct kubernetes_check *c, const struct fetch_answer *answer, const json_t *body)
@@ -206,7 +212,8 @@ static bool judge_right(struct kubernetes_check *c, const struct fetch_answer *a
     return true;
 }
 
-static void judge_namespace(const struct kubernetes_check *c, const struct fetch_answer *answer, const json_t *body)
+static void judge_namespace(const struct kubernetes_check *c, const struct fetch_answer *answer,
+                            const json_t *body)
 {
     struct engine *engine = c->k->engine;
     const char *namespace = c->k->namespace, *message = json_string_value(json_object_get(body, "message"));
@@ -214,12 +221,14 @@ static void judge_namespace(const struct kubernetes_check *c, const struct fetch
         engine_found(engine, ENGINE_FINE, "namespace", "%s takes Leases (asked as a dry run)", namespace);
     else if (answer->status == 404)
         engine_found(engine, ENGINE_WRONG, "namespace",
-                     "%s does not exist: `kubectl create namespace %s`, or another in the URL", namespace, namespace);
+                     "%s does not exist: `kubectl create namespace %s`, or another in the URL", namespace,
+                     namespace);
     else if (answer->status == 403 && c->is_denied[1])
-        engine_found(engine, ENGINE_UNKNOWN, "namespace", "%s: whether it exists is told only to those who may create", namespace);
+        engine_found(engine, ENGINE_UNKNOWN, "namespace",
+                     "%s: whether it exists is told only to those who may create", namespace);
     else
-        engine_found(engine, ENGINE_WRONG, "namespace", "%s takes no Lease (%d): %.*s", namespace, answer->status, TEXT_MAX,
-                     message ? message : "it says no more");
+        engine_found(engine, ENGINE_WRONG, "namespace", "%s takes no Lease (%d): %.*s", namespace,
+                     answer->status, TEXT_MAX, message ? message : "it says no more");
 }
 
 static bool judge(struct kubernetes_check *c, const struct fetch_answer *answer, const json_t *body)
@@ -238,7 +247,8 @@ static bool judge_silence(const struct kubernetes_check *c, const struct fetch_a
                        : answer->trouble == FETCH_UNTRUSTED ? "; mend the certificates that it and we use"
                                                             : "";
     engine_found(c->k->engine, ENGINE_WRONG, "server", "%.150s: %.250s%s", c->k->credentials.config.server,
-                 answer->trouble == FETCH_LATE ? "no answer in time; is it overloaded, frozen, or cut off?" : answer->text,
+                 answer->trouble == FETCH_LATE ? "no answer in time; is it overloaded, frozen, or cut off?"
+                                               : answer->text,
                  hint);
     return false;
 }
@@ -268,7 +278,8 @@ static void judge_own_certificate(const struct kubernetes *k)
     const int64_t end = pem ? certificate_end(pem) : certificate_file_end(file);
     snprintf(whose, sizeof whose, "our own, from %.200s,", k->credentials.source);
     if (end == 0)
-        engine_found(k->engine, ENGINE_UNKNOWN, "certificate", "%.200s names none that can be read", k->credentials.source);
+        engine_found(k->engine, ENGINE_UNKNOWN, "certificate", "%.200s names none that can be read",
+                     k->credentials.source);
     engine_found_certificate(k->engine, whose, end);
 }
 

@@ -63,13 +63,15 @@ static void on_asked(int rc, const void *context)
     if (is_broken)
         engine_found(engine, ENGINE_UNKNOWN, "rights", "the session broke while they were asked: try again");
     else if (c->results[0].err == ZNOAUTH)
-        engine_found(engine, ENGINE_WRONG, "rights", "%s may not create nodes below %s: its ACL gives no right to; %s", user,
-                     folder,
-                     c->z->settings.digest[0] ? "mend the password in auth-file= or ELECTOR_ZOOKEEPER_AUTH, or the ACL"
-                                              : "set auth-file=FILE or ELECTOR_ZOOKEEPER_AUTH, or mend the ACL");
+        engine_found(engine, ENGINE_WRONG, "rights",
+                     "%s may not create nodes below %s: its ACL gives no right to; %s", user, folder,
+                     c->z->settings.digest[0]
+                         ? "mend the password in auth-file= or ELECTOR_ZOOKEEPER_AUTH, or the ACL"
+                         : "set auth-file=FILE or ELECTOR_ZOOKEEPER_AUTH, or mend the ACL");
     else if (c->results[0].err == ZOK && c->results[1].err == ZNOAUTH)
         engine_found(engine, ENGINE_WRONG, "rights",
-                     "%s may create nodes below %s, and not delete them: nobody could resign; mend the ACL", user, folder);
+                     "%s may create nodes below %s, and not delete them: nobody could resign; mend the ACL",
+                     user, folder);
     else if (c->results[0].err == ZOK)
         engine_found(engine, ENGINE_FINE, "rights", "%s may create and delete nodes below %s", user, folder);
     else
@@ -101,11 +103,13 @@ static void judge_session(const struct zookeeper_check *c)
     const struct zookeeper *z = c->z;
     const uint32_t asked = z->settings.session_ms, granted = client_granted_ms(z->client);
     if (granted == asked)
-        engine_found(z->engine, ENGINE_FINE, "session", "asked for a timeout of %" PRIu32 " ms, and granted", asked);
+        engine_found(z->engine, ENGINE_FINE, "session", "asked for a timeout of %" PRIu32 " ms, and granted",
+                     asked);
     else
         engine_found(z->engine, ENGINE_WARN, "session",
-                     "asked for a timeout of %" PRIu32 " ms, granted %" PRIu32 " ms: the servers' %s; ttl= within it says what is", asked,
-                     granted, granted < asked ? "maxSessionTimeout" : "minSessionTimeout");
+                     "asked for a timeout of %" PRIu32 " ms, granted %" PRIu32
+                     " ms: the servers' %s; ttl= within it says what is",
+                     asked, granted, granted < asked ? "maxSessionTimeout" : "minSessionTimeout");
 }
 
 static void judge_servers(struct zookeeper_check *c, const struct server_answer *answers)
@@ -117,22 +121,25 @@ static void judge_servers(struct zookeeper_check *c, const struct server_answer 
     for (uint32_t i = 0; i < z->settings.server_count; i++) {
         const struct server_answer *a = &answers[i];
         const bool is_v6 = strchr(z->settings.servers[i].host, ':') != NULL;
-        snprintf(what, sizeof what, "server %s%.50s%s:%u", is_v6 ? "[" : "", z->settings.servers[i].host, is_v6 ? "]" : "",
-                 z->settings.servers[i].port);
+        snprintf(what, sizeof what, "server %s%.50s%s:%u", is_v6 ? "[" : "", z->settings.servers[i].host,
+                 is_v6 ? "]" : "", z->settings.servers[i].port);
         tells += a->state != SERVER_SILENT && a->state != SERVER_ANSWERS;
         serve += words[a->state] != NULL;
         if (a->state == SERVER_SILENT)
-            engine_found(z->engine, ENGINE_WRONG, what, "%s; is it running, and is this its client port?", a->text);
+            engine_found(z->engine, ENGINE_WRONG, what, "%s; is it running, and is this its client port?",
+                         a->text);
         else if (a->state == SERVER_LOOKS)
-            engine_found(z->engine, ENGINE_WRONG, what, "is looking for a leader: it serves nobody until a majority is there");
+            engine_found(z->engine, ENGINE_WRONG, what,
+                         "is looking for a leader: it serves nobody until a majority is there");
         else if (a->state == SERVER_ANSWERS)
-            engine_found(z->engine, ENGINE_UNKNOWN, what, "answers, and does not tell its state: allow the word srvr");
+            engine_found(z->engine, ENGINE_UNKNOWN, what,
+                         "answers, and does not tell its state: allow the word srvr");
         else
             engine_found(z->engine, ENGINE_FINE, what, "ZooKeeper %s %s", a->text, words[a->state]);
     }
     if (serve)
-        engine_found(z->engine, ENGINE_FINE, "majority", "there is one: %" PRIu32 " of %" PRIu32 " servers serve", serve,
-                     z->settings.server_count);
+        engine_found(z->engine, ENGINE_FINE, "majority",
+                     "there is one: %" PRIu32 " of %" PRIu32 " servers serve", serve, z->settings.server_count);
     else if (tells)
         engine_found(z->engine, ENGINE_WRONG, "majority", "none: start as many servers as make one");
 }
@@ -145,7 +152,8 @@ static void go_on(struct zookeeper_check *c)
         c->waits_for_session = false;
         uv_timer_stop(&c->timer);
         judge_session(c);
-        snprintf(c->path, sizeof c->path, "%s/elector-doctor-%016" PRIx64, z->path, (uint64_t)client_session(z->client));
+        snprintf(c->path, sizeof c->path, "%s/elector-doctor-%016" PRIx64, z->path,
+                 (uint64_t)client_session(z->client));
         ask_rights(c);
     } else if (!c->waits_for_session) {
         engine_found(z->engine, ENGINE_WRONG, "session", "none was granted within %d s: see the servers above",

@@ -106,7 +106,7 @@ struct zookeeper {
     bool knows_tokens, reads_tokens;
     zoo_op_t check; /* the write of a renewal */
     zoo_op_result_t checked;
-    struct zookeeper_check *examination; /* NULL: none was begun yet */
+    struct zookeeper_check *examination;  /* NULL: none was begun yet */
     bool is_leaving, is_quiet, is_closed; /* quiet: it leaves, and all that was asked is answered */
 };
 
@@ -126,7 +126,15 @@ void zookeeper_check(void *opened);
 void zookeeper_check_go_on(struct zookeeper *); /* there is a session */
 void zookeeper_check_free(struct zookeeper *);  /* after the client was closed */
 
-enum server_state { SERVER_SILENT, SERVER_ANSWERS, SERVER_LEADS, SERVER_FOLLOWS, SERVER_ALONE, SERVER_OBSERVES, SERVER_LOOKS };
+enum server_state {
+    SERVER_SILENT,
+    SERVER_ANSWERS,
+    SERVER_LEADS,
+    SERVER_FOLLOWS,
+    SERVER_ALONE,
+    SERVER_OBSERVES,
+    SERVER_LOOKS
+};
 struct server_answer {
     enum server_state state;
     char text[200]; /* its version, or what is wrong */
@@ -164,7 +172,7 @@ void place_settle(struct place *);
 void place_reconnected(struct place *);
 void place_lost_session(struct place *);
 bool place_forget(struct place *); /* and frees it. False: it waits for an answer, or somebody stands */
-void place_free(struct place *); /* after the session was closed */
+void place_free(struct place *);   /* after the session was closed */
 
 /* ---- run.c ---- */
 

@@ -249,7 +249,8 @@ struct place *place_of(struct zookeeper *z, struct host_group *group)
 bool place_forget(struct place *p)
 {
     struct place **at = &p->z->places;
-    if (p->answers || p->session || p->has_request || p->has_renewal || p->must_look || p->nodes.count) return false;
+    if (p->answers || p->session || p->has_request || p->has_renewal || p->must_look || p->nodes.count)
+        return false;
     run_unwatch(p);
     while (*at != p) at = &(*at)->next;
     *at = p->next;

@@ -11,7 +11,7 @@
 
 enum { WITHIN_MS = 2500, ANSWER_MAX = 2048 };
 
-struct word { /* lives until its handles are closed */
+struct word {           /* lives until its handles are closed */
     struct servers *of; /* NULL: nobody waits any more */
     uint32_t server;
     uint16_t port;
@@ -165,7 +165,8 @@ static void on_time(uv_timer_t *timer)
     struct servers *s = timer->data;
     for (uint32_t i = 0; i < s->count; i++)
         if (s->words[i])
-            snprintf(s->answers[i].text, sizeof s->answers[i].text, "no answer in time; is it overloaded or frozen?");
+            snprintf(s->answers[i].text, sizeof s->answers[i].text,
+                     "no answer in time; is it overloaded or frozen?");
     s->done(s->context, s->answers);
     end_all(s);
 }

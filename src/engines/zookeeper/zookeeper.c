@@ -49,10 +49,11 @@ void zookeeper_refused(struct zookeeper *z, const char *path, const char *what, 
 {
     const char *help = "";
     if (rc == ZNOAUTH)
-        help = z->settings.digest[0]
-                   ? ": its ACL gives these credentials no right to: is the password right? Mend auth-file=FILE or "
-                     "ELECTOR_ZOOKEEPER_AUTH, or the ACL"
-                   : ": its ACL wants credentials: set auth-file=FILE or ELECTOR_ZOOKEEPER_AUTH";
+        help =
+            z->settings.digest[0]
+                ? ": its ACL gives these credentials no right to: is the password right? Mend auth-file=FILE or "
+                  "ELECTOR_ZOOKEEPER_AUTH, or the ACL"
+                : ": its ACL wants credentials: set auth-file=FILE or ELECTOR_ZOOKEEPER_AUTH";
     else if (rc == ZNONODE)
         help = ": a folder above it is missing, and cannot be created: create it, or mend the ACL above";
     engine_trouble(z->engine, "zookeeper: %s: cannot %s: %s%s", path[0] ? path : "/", what, zerror(rc), help);

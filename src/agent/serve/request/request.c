@@ -66,7 +66,8 @@ static void on_check(const struct request *r)
     const struct config *config = r->serve->config;
     json_t *line = findings ? request_begin_answer(r) : NULL;
     if (!findings) {
-        request_refuse(r, "not-possible", "an agent has no store to check: `status` and `members` tell what it knows");
+        request_refuse(r, "not-possible",
+                       "an agent has no store to check: `status` and `members` tell what it knows");
         return;
     }
     if (line) {

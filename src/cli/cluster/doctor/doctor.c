@@ -20,8 +20,8 @@ static void write_help(void)
         "late it ran in the last hour, which members it hears and who leads. Prints one line each: ok, warn, WRONG and\n"
         "what to do, or ? if it cannot tell.\n"
         "Changes nothing, and does not disturb a running agent. Best run as the agent's user.\n"
-        "Of a store (elector help engines), also behind the socket of `elector agent --engine`: servers, majority, our rights,\n"
-        "times asked and granted, certificates, clocks.\n\n"
+        "Of a store (elector help engines), also behind the socket of `elector agent --engine`: servers, majority,\n"
+        "our rights, times asked and granted, certificates, clocks.\n\n"
         "  --config FILE    the configuration (/etc/elector/elector.conf)\n"
         "  --url URL        unix:PATH, an agent's or engine's socket; or a store, such as etcd://HOST/PREFIX\n"
         "                   ($ELECTOR_URL)\n"
@@ -102,7 +102,8 @@ static bool is_ours(const struct doctor *d)
 static void check_agent(struct doctor *d)
 {
     const bool is_socket = strncmp(d->url, "unix:", 5) == 0;
-    const char *path = d->config ? d->config->socket : (is_socket ? d->url : ENGINE_DEFAULT_URL) + strlen("unix:");
+    const char *path =
+        d->config ? d->config->socket : (is_socket ? d->url : ENGINE_DEFAULT_URL) + strlen("unix:");
     struct json_lines *w = calloc(1, sizeof *w);
     if (w) ask(d, w, path);
     free(w);
@@ -204,7 +205,8 @@ int cli_doctor(int argc, char **argv)
             continue;
         }
         if (cli_option(argc, argv, &at, "url", &value)) {
-            if (!value || !*value) return cli_usage_error("doctor", "--url needs unix:PATH or the URL of a store");
+            if (!value || !*value)
+                return cli_usage_error("doctor", "--url needs unix:PATH or the URL of a store");
             d.url = value;
             d.has_url = true;
             continue;
@@ -218,7 +220,10 @@ int cli_doctor(int argc, char **argv)
     if (!d.is_named && engine_url_flaw(d.url))
         return cli_usage_error("doctor", "'%.200s': %s", d.url, engine_url_flaw(d.url));
     if (!d.is_named && !engine_speaks_lines(d.url))
-        return cli_usage_error("doctor", "%.200s is a lock on this host, which needs no examination: name a member with --config FILE", d.url);
+        return cli_usage_error(
+            "doctor",
+            "%.200s is a lock on this host, which needs no examination: name a member with --config FILE",
+            d.url);
     if (json) d.lines = json_array();
     return examine(&d);
 }

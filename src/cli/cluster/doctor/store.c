@@ -46,10 +46,12 @@ static void tell_groups(struct doctor *d, struct json_lines *w)
     json_t *status = NULL;
     const json_t *group;
     size_t led = 0, i;
-    const bool is_told = cli_ask_status(w, NULL, &status) == ELECTOR_OK && json_is_true(json_object_get(status, "ok"));
+    const bool is_told =
+        cli_ask_status(w, NULL, &status) == ELECTOR_OK && json_is_true(json_object_get(status, "ok"));
     const json_t *groups = json_object_get(status, "groups");
     json_array_foreach(groups, i, group) led += json_is_string(json_object_get(group, "leader"));
-    if (is_told) doctor_say(d, FINE, "groups", "%zu of %zu known groups have a leader", led, json_array_size(groups));
+    if (is_told)
+        doctor_say(d, FINE, "groups", "%zu of %zu known groups have a leader", led, json_array_size(groups));
     json_decref(status);
 }
 
@@ -60,7 +62,8 @@ static void tell(struct doctor *d, struct json_lines *w, const json_t *answer, c
         doctor_say(d, FINE, "engine", "elector-engine was found and started; this host is %s to others",
                    member ? member : "?");
     else
-        doctor_say(d, FINE, "engine", "%s serves the clients of this host by an engine of %s; it is %s to others", w->path,
+        doctor_say(d, FINE, "engine",
+                   "%s serves the clients of this host by an engine of %s; it is %s to others", w->path,
                    store ? store : "a store", member ? member : "?");
     if (tell_findings(d, answer)) tell_groups(d, w);
 }

@@ -20,9 +20,10 @@ static enum server_state state_of(const char *text)
 
 static void reads_mode_and_version(void **state)
 {
-    assert_int_equal(state_of("Zookeeper version: 3.8.0-1, built on 2023-02-04 12:00 UTC\nLatency min/avg/max: 0/0.0/0\n"
-                              "Zxid: 0x100000000\nMode: follower\nNode count: 5\n"),
-                     SERVER_FOLLOWS);
+    assert_int_equal(
+        state_of("Zookeeper version: 3.8.0-1, built on 2023-02-04 12:00 UTC\nLatency min/avg/max: 0/0.0/0\n"
+                 "Zxid: 0x100000000\nMode: follower\nNode count: 5\n"),
+        SERVER_FOLLOWS);
     assert_string_equal(answer.text, "3.8.0");
     assert_int_equal(state_of("Zookeeper version: 3.4.13, built on\nMode: leader\n"), SERVER_LEADS);
     assert_string_equal(answer.text, "3.4.13");
