@@ -86,7 +86,7 @@ struct engine {
 };
 
 /* check.c */
-const json_t *engine_findings(void *context);               /* for serve_engine.check */
+const json_t *engine_findings(void *context);              /* for serve_engine.check */
 uint64_t engine_check_tick(struct engine *, uint64_t now); /* when to call it again */
 
 /* group.c */
