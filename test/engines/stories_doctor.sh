@@ -352,10 +352,3 @@ story_names_do_not_run_out_on_zookeeper() {
     zk_ttl=20s
     names_do_not_run_out "$(url a)"
 }
-
-story_names_do_not_run_out_on_kubernetes() {
-    kube_found
-    kube_start
-    kube_ttl=60s
-    names_do_not_run_out "$(url a)"
-}

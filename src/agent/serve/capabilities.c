@@ -76,6 +76,7 @@ bool serve_can(struct connection *c, const json_t *id, const char *op, const cha
     if (is_settled && !trouble && group && serve_may(c, group, CONFIG_READ) && !needs_no_look(c, op, group)) {
         const struct leadership *o = serve_make_leadership(c->serve, group);
         if (!o) trouble = "there are too many groups, or there is no memory left";
+        if (o) serve_touch(c->serve, o); /* it is not forgotten while the request waits for the store */
         if (o) is_settled = engine->settled(engine->context, o->group, &trouble);
     }
     c->is_held = !is_settled && !trouble;

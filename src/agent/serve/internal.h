@@ -346,6 +346,9 @@ bool serve_is_used(const struct serve *, const struct leadership *);
 /* Nobody has used it for `forget-after` (for a second, while places are scarce), as seen here, or a client said so: status no
  * longer lists it. Once somebody uses it, it is no longer forgotten. */
 bool serve_is_forgotten(struct serve *, const struct leadership *);
+void serve_touch(struct serve *,
+                 const struct leadership
+                     *); /* somebody asks for it now: it is used until now, unless a client said otherwise */
 /* A client said so. Drops it now or, if it cannot be dropped yet, later: then `o` stays valid. False: it is used. */
 bool serve_forget(struct serve *, struct leadership *);
 

@@ -145,7 +145,7 @@ struct servers *servers_ask(uv_loop_t *, const struct client_settings *, void *c
                             void (*done)(void *context, const struct server_answer *));
 void servers_forget(struct servers *); /* `done` does not follow; NULL does nothing */
 /* What the answer to `srvr` says. */
-void server_read(struct server_answer *, const char *answer);
+void server_read(struct server_answer *, const char *text);
 
 /* ---- tokens.c ---- */
 
