@@ -123,6 +123,7 @@ static void hear_hello(struct agent *a, const json_t *answer)
         size_t i;
         const json_t *lack;
         engine_declare_realtime(a->base.owner, json_is_true(json_object_get(answer, "realtime")));
+        engine_declare_store(a->base.owner, json_is_string(json_object_get(answer, "engine")));
         engine_declare_lack(a->base.owner, NULL);
         json_array_foreach(json_object_get(answer, "lacks"), i, lack)
         {
@@ -195,6 +196,7 @@ static void complete(struct agent *a, const json_t *answer)
 static void hear_refusal(struct agent *a, const json_t *line)
 {
     const elector_status status = json_lines_turned_away(&a->json_lines, line);
+    engine_declare_store(a->base.owner, json_is_string(json_object_get(line, "engine")));
     agent_lost(a);
     if (status == ELECTOR_INVALID) engine_is_in_vain(a->base.owner);
 }

@@ -222,11 +222,7 @@ static elector_status read_url(elector *e, const char *url)
         snprintf(e->rest, sizeof e->rest, "%s", rest);
         return ELECTOR_OK;
     }
-    return engine_fail(
-        e, ELECTOR_INVALID,
-        "'%.200s': expected unix:PATH (an agent's socket), file:PATH (a lock), or a store: "
-        "etcd://HOST:PORT (etcds: with TLS), zookeeper://HOST:PORT/PATH, kubernetes:///NAMESPACE",
-        url);
+    return engine_fail(e, ELECTOR_INVALID, "'%.200s': %s", url, ENGINE_URL_EXPECTED);
 }
 
 elector_status elector_open(const char *url, elector **out)

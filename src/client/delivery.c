@@ -100,6 +100,16 @@ bool engine_is_realtime(const elector *e)
     return e->is_realtime;
 }
 
+void engine_declare_store(elector *e, bool has_store)
+{
+    e->has_store = has_store;
+}
+
+bool engine_has_store(const elector *e)
+{
+    return e->has_store;
+}
+
 void engine_connected(elector *e, const char *member, const char *cluster)
 {
     snprintf(e->member, sizeof e->member, "%s", member);

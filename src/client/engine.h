@@ -70,7 +70,12 @@ extern const struct engine_kind engine_etcd, engine_etcds, engine_zookeeper,
     engine_kubernetes; /* stores: see program.c */
 /* Whether what the URL names speaks docs/socket-protocol.md: an agent, or the engine of a store. Not so: a lock. */
 bool engine_speaks_lines(const char *url);
-/* What this scheme has after its colon, if the URL has something else there. NULL: it is well, or the scheme is unknown. */
+/* Whether the library starts an engine for it. An agent's socket may be served by an engine, too: only `hello` tells. */
+bool engine_is_store(const char *url);
+/* What is expected instead, if the scheme is unknown or has something else after its colon. NULL: it is well. */
+#define ENGINE_URL_EXPECTED                                                    \
+    "expected unix:PATH (an agent's socket), file:PATH (a lock), or a store: " \
+    "etcd://HOST:PORT (etcds: with TLS), zookeeper://HOST:PORT/PATH, kubernetes:///NAMESPACE"
 const char *engine_url_flaw(const char *url);
 
 /* Sets elector_message(). Returns the status. */
@@ -95,6 +100,9 @@ bool engine_lacks(const elector *, const char *what);
 /* Whether the agent has `profile = realtime`, so that who supervises work is to be as prompt. Call it before engine_connected(). */
 void engine_declare_realtime(elector *, bool);
 bool engine_is_realtime(const elector *);
+/* Whether what answered is an engine of a store, at whatever URL; also if it refused, because its store does not answer. */
+void engine_declare_store(elector *, bool);
+bool engine_has_store(const elector *);
 void engine_done(elector *, struct queued *ticket, elector_status, const char *message);
 void engine_elected(elector *, const char *group, uint64_t token, uint64_t deadline_ns, uint32_t slot);
 void engine_lease(elector *, const char *group, uint64_t token, uint64_t deadline_ns);

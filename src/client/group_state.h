@@ -79,6 +79,7 @@ struct elector {
     char member[ELECTOR_NAME_MAX + 1], cluster[ELECTOR_NAME_MAX + 1];
     char lacks[160];  /* what the engine has not, each with a space before and behind: engine_lacks() */
     bool is_realtime; /* engine_is_realtime() */
+    bool has_store;   /* engine_has_store() */
     uint64_t watchdog_ns, alive_ns; /* elector_alive(): how often at least, 0: never; when it was sent last */
     bool connected;                 /* engine_connected() was called since the engine was opened */
     bool gone;                      /* engine_gone() was called since it was opened */

@@ -294,7 +294,7 @@ elector_status json_lines_turned_away(struct json_lines *w, const json_t *line)
 {
     char text[400];
     const elector_status status = json_lines_refusal(line, text, sizeof text);
-    if (strstr(w->path, "://")) /* the engine names itself and its store */
+    if (json_is_string(json_object_get(line, "engine"))) /* which names itself and its store */
         snprintf(w->reason, sizeof w->reason, "%s", text);
     else
         snprintf(w->reason, sizeof w->reason, "the agent at %s: %.200s", w->path, text);

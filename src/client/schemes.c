@@ -31,10 +31,16 @@ bool engine_speaks_lines(const char *url)
     return scheme && scheme->has_lines;
 }
 
+bool engine_is_store(const char *url)
+{
+    const struct scheme *scheme = find(url);
+    return scheme && scheme->is_store;
+}
+
 const char *engine_url_flaw(const char *url)
 {
     const struct scheme *scheme = find(url);
-    if (!scheme) return NULL;
+    if (!scheme) return ENGINE_URL_EXPECTED;
     const char *rest = url + strlen(scheme->name);
     const bool has_slashes = strncmp(rest, "//", 2) == 0;
     const bool is_well = scheme->is_store ? has_slashes : !has_slashes || rest[2] == '/';

@@ -15,6 +15,7 @@
 #include "agent/agent.h"
 #include "agent/history/history.h"
 #include "agent/systemd.h"
+#include "base/children.h"
 #include "base/clock.h"
 #include "base/descriptors.h"
 #include "base/log/log.h"
@@ -212,6 +213,17 @@ static void leave(struct engine *engine, uint64_t now)
     engine->kind->leave(engine->opened);
 }
 
+/* A service that starts `elector agent --engine` may have WatchdogSec=. */
+static uint64_t keep_alive(struct engine *engine, uint64_t now)
+{
+    if (engine->watchdog == 0) return UINT64_MAX;
+    if (now >= engine->watchdog_at) {
+        systemd_notify("WATCHDOG=1");
+        engine->watchdog_at = now + engine->watchdog;
+    }
+    return engine->watchdog_at;
+}
+
 static void before_waiting(uv_prepare_t *handle)
 {
     struct engine *engine = handle->data;
@@ -222,15 +234,34 @@ static void before_waiting(uv_prepare_t *handle)
         leave(engine, now);
     if (engine->is_leaving && now >= engine->leave_by) finish(engine);
     if ((engine->is_leaving || engine->is_stopping) && engine->leave_by < next) next = engine->leave_by;
-    const uint64_t untold = serve_tell(engine->serve, now);
-    if (untold < next) next = untold;
+    const uint64_t others[] = {serve_tell(engine->serve, now), serve_forget_some(engine->serve, now),
+                               engine_check_tick(engine, now), keep_alive(engine, now)};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i] < next) next = others[i];
     if (now + NS_PER_S < next) next = now + NS_PER_S; /* for requests that wait */
     wake_at(engine, next > now ? next : now + 1);
+}
+
+static bool has_no_child(const void *context, pid_t child)
+{
+    (void)context, (void)child;
+    return false;
 }
 
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct engine *engine = handle->data;
+    if (number ==
+        SIGCHLD) { /* as process 1 of a container we get the orphans of all others there; we have no child */
+        children_reap_unknown(has_no_child, NULL);
+        return;
+    }
+    if (number == SIGHUP) {
+        if (!engine->serves_one)
+            log_event(LOG_INFO_LEVEL, NULL,
+                      "signal %d: an engine has no file to read again; for another URL start it anew", number);
+        return;
+    }
     if (engine->is_stopping) {
         engine->code = 128 + number;
         finish(engine);
@@ -266,6 +297,7 @@ static void configure(struct engine *engine, const struct engine_request *reques
                               .observed_per_user = 16384,
                               .value_bytes_per_user = 1 << 20,
                               .forget_after = 3600 * NS_PER_S,
+                              .group_limit = ENGINE_GROUPS_MAX,
                               .stop_timeout = 30 * NS_PER_S,
                               .http_groups = 0,
                               .drift = 10000,
@@ -299,10 +331,10 @@ static bool set_times(struct engine *engine, const struct engine_url *url, char 
     return true;
 }
 
-static void turn_away(int client, int code, const char *text)
+static void turn_away(int client, const char *engine, int code, const char *text)
 {
     const char *error = code == AGENT_BAD_CONFIG ? "bad-url" : "unavailable";
-    json_t *line = json_pack("{sb ss ss}", "ok", 0, "error", error, "message", text);
+    json_t *line = json_pack("{sb ss ss ss}", "ok", 0, "error", error, "message", text, "engine", engine);
     char *written = line ? json_dumps(line, JSON_COMPACT) : NULL;
     if (written) (void)!send(client, written, strlen(written), MSG_NOSIGNAL);
     if (written) (void)!send(client, "\n", 1, MSG_NOSIGNAL);
@@ -310,10 +342,11 @@ static void turn_away(int client, int code, const char *text)
     json_decref(line);
 }
 
-static int refuse(const struct engine_request *request, const char *text, int code)
+/* `engine`: its name; "": it is of no kind that there is. */
+static int refuse(const struct engine_request *request, const char *engine, const char *text, int code)
 {
     if (request->client >= 0)
-        turn_away(request->client, code, text);
+        turn_away(request->client, engine, code, text);
     else
         log_event(LOG_ERROR_LEVEL, NULL, "%s", text);
     return code;
@@ -321,13 +354,14 @@ static int refuse(const struct engine_request *request, const char *text, int co
 
 static void watch_all(struct engine *engine)
 {
-    static const int signals[] = {SIGTERM, SIGINT};
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+    const size_t signal_count = getpid() == 1 ? 4 : 3;
     engine->before_waiting.data = engine->on_timer.data = engine;
     (void)uv_prepare_init(&engine->loop, &engine->before_waiting);
     (void)uv_prepare_start(&engine->before_waiting, before_waiting);
     (void)uv_poll_init(&engine->loop, &engine->on_timer, engine->timer);
     (void)uv_poll_start(&engine->on_timer, UV_READABLE, on_due);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    for (size_t i = 0; i < signal_count; i++) {
         (void)uv_signal_init(&engine->loop, &engine->on_signal[i]);
         engine->on_signal[i].data = engine;
         (void)uv_signal_start(&engine->on_signal[i], on_signal, signals[i]);
@@ -371,6 +405,7 @@ static int open_all(struct engine *engine, const struct engine_request *request,
                                               .name = engine->kind->name,
                                               .lacks = engine->kind->lacks,
                                               .settled = is_settled,
+                                              .check = engine_findings,
                                               .leader = engine_leader_name,
                                               .candidate = engine_candidate_name};
     engine->serve =
@@ -401,6 +436,7 @@ static void close_all(struct engine *engine)
     (void)uv_loop_close(&engine->loop);
     host_free(engine->host);
     free(engine->metrics);
+    json_decref(engine->findings);
     if (engine->timer >= 0) close(engine->timer);
 }
 
@@ -411,29 +447,31 @@ int engine_run(const struct engine_request *request)
     struct engine *engine = calloc(1, sizeof *engine);
     log_set(request->json, request->verbose);
     if (request->client >= 0) log_only_warnings(); /* the application's standard error is not ours */
-    if (!engine) return refuse(request, "out of memory", AGENT_CANNOT_START);
+    if (!engine) return refuse(request, "", "out of memory", AGENT_CANNOT_START);
     engine->timer = -1;
     engine->serves_one = request->client >= 0;
     engine->kind = store_kind_of(request->url, text, sizeof text);
     if (!engine->kind || !url_parse(&url, request->url, engine->kind->port, text)) {
+        const char *name = engine->kind ? engine->kind->name : "";
         free(engine);
-        return refuse(request, text, AGENT_BAD_CONFIG);
+        return refuse(request, name, text, AGENT_BAD_CONFIG);
     }
     (void)signal(SIGPIPE, SIG_IGN);
     descriptors_allow_many();
     if (sodium_init() < 0 || uv_loop_init(&engine->loop) != 0) {
         free(engine);
-        return refuse(request, "libsodium or libuv does not start", AGENT_CANNOT_START);
+        return refuse(request, "", "libsodium or libuv does not start", AGENT_CANNOT_START);
     }
     const int code = open_all(engine, request, &url, text);
     if (code) {
-        (void)refuse(request, text, code);
+        (void)refuse(request, engine->kind->name, text, code);
         engine->code = code;
     } else {
         watch_all(engine);
         if (!engine->serves_one) {
             log_event(LOG_INFO_LEVEL, NULL, "electing on %s; clients at %s", request->url, request->socket);
             systemd_notify("READY=1");
+            engine->watchdog = systemd_watchdog_ns();
         }
         (void)uv_run(&engine->loop, UV_RUN_DEFAULT);
     }

@@ -11,6 +11,7 @@
  *                          requests of the store, and its answers become messages of member ENGINE_STORE
  *   fetch/                 HTTP for adapters
  *   url.c                  etcd://HOST:PORT,HOST:PORT/PREFIX?ttl=5s&ca=FILE
+ *   check.c                what `elector doctor` is told of the store
  *   engine.c, main.c       the loop and the program
  * To the machine this process is member ENGINE_SELF, every other candidate is ENGINE_OTHERS, and the store is the last.
  *
@@ -37,6 +38,9 @@ struct engine_candidate {
     uint64_t token;           /* as an Elector candidate would have it; below 2^53 */
     bool is_ours;             /* of this process */
 };
+
+/* One thing that `check` finds out, as `elector doctor` prints it. */
+enum engine_verdict { ENGINE_FINE, ENGINE_WARN, ENGINE_WRONG, ENGINE_UNKNOWN };
 
 /*
  * An adapter. All calls come from the loop's thread, and none may block. Within a call it must not call
@@ -77,6 +81,15 @@ struct store_kind {
     void (*withdraw)(void *opened, struct host_group *);
     /* The leader's value; "": none. `token` is that of its tenure: not to be written if the office is another's by now. */
     void (*proclaim)(void *opened, struct host_group *, uint64_t token, const char *value);
+    /* Nobody here has used the group for long: frees what it keeps of it, and watches it no longer. False: not now, because it waits
+     * for an answer, or somebody stands. If the group is used again, observe() or ask() comes first. */
+    bool (*forget)(void *opened, struct host_group *);
+    /*
+     * Asks the store what `elector doctor` wants to know, also while it does not answer: servers, our rights, times. Each thing
+     * is told with engine_found(), in the order in which people read it; engine_has_checked() ends it, after 10 s at most. If a
+     * check is under way already, it goes on, and no other begins. Nothing in the store may be another than before.
+     */
+    void (*check)(void *opened);
 };
 
 /* ---- For adapters ---- */
@@ -103,6 +116,13 @@ void engine_trouble_is_over(struct engine *);
 /* Any answer of the store: for `status`, which tells when it was heard. */
 void engine_hears_store(struct engine *);
 void engine_has_left(struct engine *);
+
+/* For store_kind.check. `what` is a word or two. A text says what was found and, unless it is fine, what to do. */
+void engine_found(struct engine *, enum engine_verdict, const char *what, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The certificate of `whose` ends then, in seconds since 1970; 0: nothing is known, and nothing is found. */
+void engine_found_certificate(struct engine *, const char *whose, int64_t end_s);
+void engine_has_checked(struct engine *);
 
 /* What the store answers to the machine, or tells it: `from`, `to` and `spare` are filled in here. */
 void engine_answer(struct host_group *, struct el_msg);

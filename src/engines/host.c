@@ -271,11 +271,35 @@ bool host_has_failed(const struct host *host)
     return false;
 }
 
-/* The adapter watches it on, and there are ENGINE_GROUPS_MAX at most. */
+/* Its place gets the last group. Those that stood behind it in the table for want of their own places are put in again. */
+static void take_out(struct host *host, const struct host_group *group)
+{
+    const uint32_t mask = host->index_size - 1, last = host->count - 1, number = (uint32_t)group->number;
+    uint32_t at = place_of(host, group->name, group->key);
+    host->index[at] = 0;
+    while (host->index[at = (at + 1) & mask]) {
+        const struct host_group *other = host->groups[host->index[at] - 1];
+        const uint32_t its = host->index[at];
+        host->index[at] = 0;
+        host->index[place_of(host, other->name, other->key)] = its;
+    }
+    if (number != last) {
+        struct host_group *moved = host->groups[last];
+        host->index[place_of(host, moved->name, moved->key)] = number + 1;
+        host->groups[number] = moved;
+        moved->number = number;
+    }
+    host->count--;
+}
+
 bool host_forget(struct host_group *group)
 {
-    (void)group;
-    return false;
+    struct host *host = group->host;
+    const struct engine *engine = host->engine;
+    if (group->stands || !engine->kind->forget(engine->opened, group)) return false;
+    take_out(host, group);
+    engine_group_free(group);
+    return true;
 }
 
 uint64_t host_members(const struct host *host)

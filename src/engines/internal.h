@@ -1,6 +1,8 @@
-/* Shared by engine.c, host.c and group.c. */
+/* Shared by engine.c, check.c, host.c and group.c. */
 #ifndef ELECTOR_ENGINES_INTERNAL_H
 #define ELECTOR_ENGINES_INTERNAL_H
+
+#include <jansson.h>
 
 #include "agent/config/config.h"
 #include "agent/host/host.h"
@@ -64,9 +66,11 @@ struct engine {
     struct metrics *metrics;
     uv_prepare_t before_waiting;
     uv_poll_t on_timer;
-    uv_signal_t on_signal[2];
+    uv_signal_t on_signal[4];
     int timer; /* on CLOCK_BOOTTIME */
     uint64_t wakes_at;
+    uint64_t watchdog,
+        watchdog_at; /* how often systemd wants to hear from us, 0: never; when it is told next */
     bool serves_one; /* client, and ends with it */
     bool is_ready, is_stopping /* a signal has come */, is_leaving, is_done;
     uint64_t leave_by;
@@ -75,7 +79,15 @@ struct engine {
     char told[ENGINE_TEXT];    /* the last trouble that was logged, and when */
     uint64_t told_ns;
     bool comes_and_goes; /* that one came again soon after it was over */
+    /* check.c */
+    json_t *findings;
+    bool is_checking;
+    uint64_t checked_ns;
 };
+
+/* check.c */
+const json_t *engine_findings(void *context);              /* for serve_engine.check */
+uint64_t engine_check_tick(struct engine *, uint64_t now); /* when to call it again */
 
 /* group.c */
 struct host_group *engine_group_make(struct host *, const char *name, uint64_t key);

@@ -164,7 +164,7 @@ test_did_you_mean() {
     refuses "an option" 2 'unknown option --ulr; did you mean --url\?' status --ulr x
     refuses "an option with a value" 2 'unknown option --prioritty=3; did you mean --priority\?' run --prioritty=3 g -- true
     refuses "an option of the laboratory" 2 'unknown option --node; did you mean --nodes\?' sim bully --node 3
-    refuses "no option at all" 2 'unknown option --frob; .elector doctor' doctor --frob
+    refuses "no option at all" 2 'unknown option --frobnicate; .elector doctor' doctor --frobnicate
     refuses "an algorithm" 2 "'bullly'.*; did you mean bully\?" sim bullly --nodes 3
     refuses "an algorithm to check" 2 "no algorithm 'rafd'; did you mean raft\?" check rafd
     refuses "an algorithm to explain" 2 "no algorithm 'petersn'; did you mean peterson\?" algorithms petersn
@@ -885,7 +885,14 @@ found = json.load(open(sys.argv[1]))
 assert (found["votes"], found["votes_counted"], found["majority"], found["restart"]) == (1, 1, 1, [])
 assert [(m["id"], m["role"], m["reachable"]) for m in found["members"]] == [(1, "voter", True)] and len(found["list"]) == 16' "$out"
     refuses "members of a group" 2 'did not expect g' members g --url "$url"
-    refuses "members of a store" 2 'only an agent has members' members --url etcd://nowhere/
+    refuses "members of a lock" 2 'is a lock, which has no members: only an agent has' members --url file:/nowhere
+    refuses "members of nothing" 2 "'foo://x': expected unix:PATH" members --url foo://x
+    refuses "doctor of nothing" 2 "'foo://x': expected unix:PATH" doctor --url foo://x
+    refuses "doctor of a lock" 2 'is a lock on this host, which needs no examination' doctor --url file:/nowhere
+    refuses "doctor of two" 2 'one of them is enough' doctor --url "$url" --config none
+    refuses "status of nothing" 2 "'foo://x': expected unix:PATH" status --url foo://x
+    refuses "history of nothing" 2 "'foo://x': expected unix:PATH" history g --url foo://x
+    refuses "resign from nothing" 2 "'foo://x': expected unix:PATH" resign g --url foo://x
     : >"$dir/watched"
     "$ELECTOR" status --watch --url "$url" >"$dir/watched" 2>&1 </dev/null &
     local watch=$! tries=0

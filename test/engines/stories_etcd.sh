@@ -424,7 +424,7 @@ story_etcd_bad_input() {
     refused 1 'etcd has no transfer to a named candidate' "$ELECTOR" transfer work --to b --url "$(url a)"
     refused 1 'etcd keeps no history' "$ELECTOR" history work --url "$(url a)"
     ELECTOR_URL=$(url a) "$ELECTOR" doctor > "$dir/said"
-    says '^ok +store +etcd answers at'
+    says '^ok +majority +answers'
     mkdir -m 1777 "$dir/shared"
     cp "$ELECTOR" "$dir/shared/elector"
     cp "$BUILD/elector-engine" "$dir/shared/"

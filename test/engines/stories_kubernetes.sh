@@ -418,7 +418,7 @@ story_kubernetes_bad_input() {
     refused 3 'cannot use the API server .*certificate' "$ELECTOR" status work --url "$(url a)"
     kube_config "tokenFile: token"
     ELECTOR_URL=$(url a) "$ELECTOR" doctor > "$dir/said"
-    says '^ok +store +kubernetes answers at'
+    says '^ok +namespace +shop takes Leases'
 }
 
 story_kubernetes_values() { # what the leader proclaims is an annotation, which the next one does not keep

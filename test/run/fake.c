@@ -164,6 +164,12 @@ bool engine_lacks(const elector *e, const char *what)
     return false;
 }
 
+bool engine_has_store(const elector *e)
+{
+    (void)e;
+    return false;
+}
+
 bool engine_is_realtime(const elector *e)
 {
     (void)e;

@@ -40,6 +40,11 @@ void serve_describe_engine(const struct serve *serve, json_t *line)
     json_object_set_new(line, "lacks", lacks);
 }
 
+const json_t *serve_findings(const struct serve *serve)
+{
+    return serve->engine ? serve->engine->check(serve->engine->context) : NULL;
+}
+
 struct leadership *serve_make_leadership(struct serve *serve, const char *group)
 {
     char text[300];
@@ -63,10 +68,15 @@ bool serve_can(struct connection *c, const json_t *id, const char *op, const cha
         serve_refuse(c, id, "not-possible", lack);
         return false;
     }
+    if (strcmp(op, "check") == 0) { /* also while the store does not answer */
+        c->is_held = serve_findings(c->serve) == NULL;
+        return !c->is_held;
+    }
     bool is_settled = engine->settled(engine->context, NULL, &trouble);
     if (is_settled && !trouble && group && serve_may(c, group, CONFIG_READ) && !needs_no_look(c, op, group)) {
         const struct leadership *o = serve_make_leadership(c->serve, group);
         if (!o) trouble = "there are too many groups, or there is no memory left";
+        if (o) serve_touch(c->serve, o); /* it is not forgotten while the request waits for the store */
         if (o) is_settled = engine->settled(engine->context, o->group, &trouble);
     }
     c->is_held = !is_settled && !trouble;

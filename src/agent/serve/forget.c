@@ -49,6 +49,12 @@ static bool is_scarce(const struct serve *serve)
     return serve->config->forget_after && leaderships_used(&serve->leaderships) >= limit - limit / 8;
 }
 
+void serve_touch(struct serve *serve, const struct leadership *o)
+{
+    uint32_t *since = idle_since(serve, o);
+    if (since && *since != FORGOTTEN) *since = IN_USE;
+}
+
 bool serve_is_forgotten(struct serve *serve, const struct leadership *o)
 {
     const uint32_t now_s = (uint32_t)(host_clock(serve->host) / NS_PER_S) + 1;

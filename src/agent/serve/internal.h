@@ -338,6 +338,8 @@ bool serve_can(struct connection *, const json_t *id, const char *op, const char
 /* The reason why there is no such operation or field; NULL: there is one. */
 const char *serve_lacks(const struct serve *, const char *what);
 void serve_describe_engine(const struct serve *, json_t *line); /* for the answer to `hello` */
+/* What an engine has found out about its store; NULL: nothing yet, or there is no engine. */
+const json_t *serve_findings(const struct serve *);
 
 /* forget.c */
 /* A group has been made. If places have become scarce, those that nobody uses are looked for within a second. */
@@ -347,6 +349,9 @@ bool serve_is_used(const struct serve *, const struct leadership *);
 /* Nobody has used it for `forget-after` (for a second, while places are scarce), as seen here, or a client said so: status no
  * longer lists it. Once somebody uses it, it is no longer forgotten. */
 bool serve_is_forgotten(struct serve *, const struct leadership *);
+void serve_touch(struct serve *,
+                 const struct leadership
+                     *); /* somebody asks for it now: it is used until now, unless a client said otherwise */
 /* A client said so. Drops it now or, if it cannot be dropped yet, later: then `o` stays valid. False: it is used. */
 bool serve_forget(struct serve *, struct leadership *);
 

@@ -13,6 +13,7 @@
 #ifndef ELECTOR_AGENT_SERVE_SERVE_H
 #define ELECTOR_AGENT_SERVE_SERVE_H
 
+#include <jansson.h>
 #include <uv.h>
 
 #include "agent/exchange/exchange.h"
@@ -46,6 +47,8 @@ struct serve_engine {
     const char *(*leader)(const struct host_group *); /* a leader that is no member; NULL: it is one */
     const char *(*candidate)(const struct host_group *,
                              uint32_t place); /* in the order of succession; NULL: no more */
+    /* A list of findings, for the answer to `check`; borrowed. NULL: they are being found out, and serve_resume() follows. */
+    const json_t *(*check)(void *context);
 };
 void serve_set_engine(struct serve *, const struct serve_engine *); /* borrowed */
 void serve_resume(struct serve *);

@@ -59,6 +59,7 @@ int cli_forget(int argc, char **argv)
         }
     }
     if (!group) return cli_usage_error("forget", "which group? Try: elector forget nightly");
+    if (engine_url_flaw(url)) return cli_usage_error("forget", "'%.200s': %s", url, engine_url_flaw(url));
     if (!engine_speaks_lines(url))
         return cli_usage_error("forget",
                                "%s: only an agent lists groups, unix:PATH; remove a lock's file instead", url);

@@ -20,8 +20,7 @@ int history_query_read(struct history_query *p, int argc, char **argv, bool take
     const char *value;
     for (int i = 1; i < argc; i++) {
         if (cli_option(argc, argv, &i, "url", &value)) {
-            if (!value || !engine_speaks_lines(value))
-                return cli_usage_error(p->verb, "--url needs unix:PATH: only an agent knows the past");
+            if (!value) return cli_usage_error(p->verb, "--url needs unix:PATH: only an agent knows the past");
             p->url = value;
         } else if (cli_option(argc, argv, &i, "output", &value)) {
             if (!cli_output(p->verb, value, &p->json)) return CLI_USAGE;
@@ -39,6 +38,8 @@ int history_query_read(struct history_query *p, int argc, char **argv, bool take
     }
     if (!p->group) return cli_usage_error(p->verb, "which group? Try: elector %s billing", p->verb);
     if (!p->url) p->url = engine_usual_url();
+    if (engine_url_flaw(p->url))
+        return cli_usage_error(p->verb, "'%.200s': %s", p->url, engine_url_flaw(p->url));
     if (!engine_speaks_lines(p->url))
         return cli_usage_error(p->verb, "%s is no agent, and only an agent knows the past: --url unix:PATH",
                                p->url);

@@ -20,7 +20,7 @@ static void write_help(void)
         "Prints the members of the cluster, as the agent asked knows them: role, whether and when each was heard, version,\n"
         "the beginning of its public key as configured here, address. Then how many votes count, how many are needed, and\n"
         "how many more may fail. Last what is pending: members that do not count until their files are the same, and keys\n"
-        "of this agent's file that wait for its restart.\n\n"
+        "of this agent's file that wait for its restart. A store keeps no members, and says so.\n\n"
         "  --watch                print it again every second, until interrupted\n"
         "  --url URL              unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
         "  --output text|json     json: the agent's answer as one object\n\n"
@@ -289,8 +289,11 @@ int cli_members(int argc, char **argv)
             return cli_unknown("members", cli_members, argv[i]);
         }
     }
-    if (strncmp(r.url, "unix:", 5) != 0)
-        return cli_usage_error("members", "only an agent has members, at unix:PATH; not %s", r.url);
+    if (engine_url_flaw(r.url))
+        return cli_usage_error("members", "'%.200s': %s", r.url, engine_url_flaw(r.url));
+    if (!engine_speaks_lines(r.url))
+        return cli_usage_error(
+            "members", "%.200s is a lock, which has no members: only an agent has, at unix:PATH", r.url);
     int code = ask(&r);
     while (r.watches && cli_watch_on(r.json)) code = ask(&r);
     return cli_finish("members", stdout, code);

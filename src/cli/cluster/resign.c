@@ -63,6 +63,7 @@ int cli_resign(int argc, char **argv)
         }
     }
     if (!group) return cli_usage_error("resign", "from which group? Try: elector resign billing");
+    if (engine_url_flaw(url)) return cli_usage_error("resign", "'%.200s': %s", url, engine_url_flaw(url));
     if (!engine_speaks_lines(url))
         return cli_usage_error(
             "resign", "%s: only an agent can be asked, unix:PATH; end the holder of a lock instead", url);

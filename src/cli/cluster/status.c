@@ -117,7 +117,7 @@ static void write_row(const json_t *group, const json_t *status, const char *vot
     putchar('\n');
 }
 
-static int write_table(const json_t *status, bool is_store)
+static int write_table(const json_t *status, const char *store)
 {
     char voters[48];
     size_t i;
@@ -125,11 +125,12 @@ static int write_table(const json_t *status, bool is_store)
     const json_t *groups = json_object_get(status, "groups");
     int code = CLI_YES;
     count_voters(status, voters, sizeof voters);
-    if (json_array_size(groups) == 0 && is_store) {
-        fputs(
-            "elector status: no group is known here. Of stores only etcd below a prefix and Kubernetes are searched; "
-            "otherwise name a group\n",
-            stderr);
+    if (json_array_size(groups) == 0 && store[0]) {
+        fprintf(
+            stderr,
+            "elector status: no group is known here, by this engine of %s. Of stores only etcd below a prefix and "
+            "Kubernetes are searched; otherwise name a group\n",
+            store);
         return CLI_CANNOT_TELL;
     }
     if (json_array_size(groups) == 0) {
@@ -146,12 +147,13 @@ static int write_table(const json_t *status, bool is_store)
     return code;
 }
 
-static int write_status(const json_t *status, const struct request *r)
+/* `store`: "" if an agent or a lock has answered. */
+static int write_status(const json_t *status, const struct request *r, const char *store)
 {
     size_t i;
     json_t *group;
     int code = CLI_YES;
-    if (!r->json) return write_table(status, strncmp(r->url, "unix:", 5) != 0 && engine_speaks_lines(r->url));
+    if (!r->json) return write_table(status, store);
     json_array_foreach(json_object_get(status, "groups"), i, group)
     {
         if (!json_is_string(json_object_get(group, "leader"))) code = CLI_NO;
@@ -233,19 +235,33 @@ elector_status cli_ask_status(struct json_lines *w, const char *group, json_t **
     return status;
 }
 
+elector_status cli_ask_engine(struct json_lines *w, char *engine, size_t size)
+{
+    json_t *hello = NULL;
+    const elector_status status =
+        json_lines_ask(w, json_pack("{si ss si}", "id", 0, "op", "hello", "version", 1),
+                       engine_until(LINES_ANSWER_MS), &hello);
+    const char *name = json_lines_text(hello, "engine", 63);
+    snprintf(engine, size, "%s", name ? name : "");
+    json_decref(hello);
+    return status;
+}
+
 static int ask_agent(struct json_lines *w, const struct request *r)
 {
-    char text[400];
+    char text[400], store[64] = "";
     json_t *all = NULL;
     elector_status status = json_lines_connect(w, r->url);
     int code;
     if (status != ELECTOR_OK) return complain(w->reason, status);
     status = cli_ask_status(w, r->group, &all);
+    if (status == ELECTOR_OK && json_array_size(json_object_get(all, "groups")) == 0 && !r->json)
+        (void)cli_ask_engine(w, store, sizeof store); /* what that means depends on who answers */
     json_lines_close(w);
     if (status != ELECTOR_OK) {
         code = complain(w->reason, status);
     } else if (json_is_true(json_object_get(all, "ok"))) {
-        code = write_status(all, r);
+        code = write_status(all, r, store);
     } else {
         status = json_lines_refusal(all, text, sizeof text);
         code = complain(text, status);
@@ -272,7 +288,7 @@ static int ask_lock(const struct request *r)
         json_object_set_new(json_array_get(json_object_get(all, "groups"), 0), "leader", json_null());
     elector_close(e);
     if (!all) return cli_out_of_memory("status");
-    const int code = write_status(all, r);
+    const int code = write_status(all, r, "");
     json_decref(all);
     return code;
 }
@@ -323,6 +339,7 @@ int cli_status(int argc, char **argv)
             r.group = argv[i];
         }
     }
+    if (engine_url_flaw(r.url)) return cli_usage_error("status", "'%.200s': %s", r.url, engine_url_flaw(r.url));
     if (!engine_speaks_lines(r.url) && !r.group)
         return cli_usage_error("status",
                                "which group? %s has no list of groups; try: elector status billing --url %s",

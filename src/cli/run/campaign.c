@@ -49,7 +49,8 @@ static bool is_worth_telling(const struct run *run, bool is_first, const char *w
 {
     struct runner *runner = run->runner;
     const bool is_new = is_first || strncmp(runner->refusal, why, sizeof runner->refusal - 1) != 0;
-    const bool is_error = strstr(runner->url, "://") != NULL;
+    const bool is_error =
+        engine_is_store(runner->url) || (runner->elector && engine_has_store(runner->elector));
     snprintf(runner->refusal, sizeof runner->refusal, "%s", why);
     return run->request->verbose || (is_new && (is_error || !run->request->quiet));
 }

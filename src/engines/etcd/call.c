@@ -12,7 +12,7 @@ enum { GRPC_INVALID = 3, GRPC_DENIED = 7, GRPC_UNAUTHENTICATED = 16 };
 
 /* ---- Servers ---- */
 
-static const char *name_server(const struct etcd *etcd, uint32_t server, char text[300])
+const char *etcd_name_server(const struct etcd *etcd, uint32_t server, char text[300])
 {
     const char *host = etcd->url.hosts[server];
     const bool is_v6 = strchr(host, ':') != NULL;
@@ -24,7 +24,7 @@ void etcd_write_url(const struct etcd *etcd, const char *path, char *url, size_t
 {
     char server[300];
     snprintf(url, size, "http%s://%s%s", strcmp(etcd->url.scheme, "etcds") == 0 ? "s" : "",
-             name_server(etcd, etcd->at, server), path);
+             etcd_name_server(etcd, etcd->at, server), path);
 }
 
 void etcd_server_answered(struct etcd *etcd, uint32_t server)
@@ -54,14 +54,14 @@ static void say_failure(struct etcd *etcd, uint32_t server, const struct fetch_a
     char name[300];
     const char *hint = "";
     const char *text = answer->text;
-    name_server(etcd, server, name);
+    etcd_name_server(etcd, server, name);
     switch (answer->trouble) {
     case FETCH_UNREACHABLE: hint = "; is it running, and is this its client port?"; break;
     case FETCH_LATE: text = "no answer in time; is it overloaded, frozen, or cut off from the others?"; break;
     case FETCH_UNTRUSTED: hint = "; name the right files with ca=, cert= and key="; break;
     default: break;
     }
-    engine_trouble(etcd->engine, "cannot use etcd at %s: %.200s%s", name, text, hint);
+    engine_trouble(etcd->engine, "cannot use etcd at %s: %.300s%s", name, text, hint);
 }
 
 void etcd_server_failed(struct etcd *etcd, uint32_t server, const struct fetch_answer *answer)
@@ -86,7 +86,7 @@ static bool is_of_token(int code, const char *message)
 bool etcd_refused(struct etcd *etcd, uint32_t server, int code, const char *message)
 {
     char name[300];
-    name_server(etcd, server, name);
+    etcd_name_server(etcd, server, name);
     const bool is_stale = is_of_token(code, message);
     const bool is_fresh = clock_boottime_ns() - etcd->token_at < NS_PER_S;
     if (is_stale && etcd->token[0] && !is_fresh) {
@@ -99,7 +99,10 @@ bool etcd_refused(struct etcd *etcd, uint32_t server, int code, const char *mess
         engine_trouble(etcd->engine, "etcd at %s: %.120s; %s", name, message,
                        etcd->user[0] ? "leave user= out" : "give user= and password-file=");
     else if (says(message, "authentication failed"))
-        engine_trouble(etcd->engine, "etcd at %s refuses user %.60s: wrong user or password", name, etcd->user);
+        engine_trouble(etcd->engine, "etcd at %s refuses user %.60s: wrong user or password; mend user=, or %s",
+                       name, etcd->user,
+                       url_option(&etcd->url, "password-file") ? "the file that password-file= names"
+                                                               : "ELECTOR_ETCD_PASSWORD");
     else if (code == GRPC_DENIED)
         engine_trouble(
             etcd->engine,

@@ -90,6 +90,19 @@ static void proclaim(void *opened, struct host_group *group, uint64_t token, con
     etcd_go_on(opened);
 }
 
+static bool forget(void *opened, struct host_group *group)
+{
+    const struct etcd_group *g = etcd_group_of(group);
+    (void)opened;
+    if (!g) return true;
+    if (g->in_flight || g->withdraws || g->has_key || g->count || g->request.kind || g->renewal.kind ||
+        g->is_news)
+        return false;
+    etcd_free_group(engine_group_data(group));
+    engine_group_set_data(group, NULL);
+    return true; /* its watch, if it has one of its own, ends with the stream: within 20 s */
+}
+
 static void leave(void *opened)
 {
     struct etcd *etcd = opened;
@@ -97,6 +110,7 @@ static void leave(void *opened)
     etcd->is_leaving = true;
     etcd_cancel_calls(etcd);
     etcd_stop_watch(etcd);
+    etcd_check_end(etcd);
     etcd->lease_state = lease; /* also one whose grant was not answered yet */
     etcd_revoke(etcd);
 }
@@ -112,6 +126,7 @@ static void close_etcd(void *opened)
     etcd->is_closing = true;
     etcd_cancel_calls(etcd);
     etcd_stop_watch(etcd);
+    etcd_check_end(etcd);
     for (struct host_group *group = engine_next_group(etcd->engine, NULL); group;
          group = engine_next_group(etcd->engine, group)) {
         struct etcd_group *g = engine_group_data(group);
@@ -216,7 +231,7 @@ static const char *const options[] = {"ca", "cert", "key", "user", "password-fil
 static const char *const lacks[][2] = {
     {"transfer", "etcd has no transfer to a named candidate: resign, and the next in the queue leads"},
     {"priority", "etcd has no priorities: who stands first leads first; leave the priority out"},
-    {"members", "etcd has no members of this kind: `elector status` names the candidates of each group"},
+    {"members", "etcd keeps no members of this kind: `elector status` names the candidates of each group"},
     {"history", "etcd keeps no history of who led; `etcdctl watch --prefix` shows changes as they come"},
     {"why", "etcd keeps no history of who led, and why that changed"},
     {"forget", "etcd lists no group that nobody stands for: there is nothing to forget"},
@@ -236,4 +251,6 @@ const struct store_kind store_etcd = {
     .observe = observe,
     .ask = ask,
     .withdraw = withdraw,
-    .proclaim = proclaim};
+    .proclaim = proclaim,
+    .forget = forget,
+    .check = etcd_check};

@@ -9,6 +9,7 @@
  *   lease.c   grant, keep-alive, revoke. An OPEN or RENEW of a machine is answered by a keep-alive that was sent after it
  *   txn.c     CREATE, LIST, DELETE, CLOSE, and values: many groups in one transaction
  *   watch.c   the first look, the watch, and what to do after compaction
+ *   check.c   what `elector doctor` wants to know
  *   groups.c  the groups that are known
  *   json.c    numbers and bytes in JSON
  *   queue.c   the candidates of a group as the store last said; what the machine is told of them
@@ -90,6 +91,8 @@ struct etcd {
     bool authenticates;
     char moved[64]; /* why the last server was left */
 
+    struct etcd_check *check; /* NULL: none is under way */
+
     /* lease.c */
     enum etcd_lease lease_state;
     uint64_t lease, session; /* session: counts leases */
@@ -154,6 +157,7 @@ void etcd_cancel_calls(struct etcd *); /* they have failed, as their callers hea
 bool etcd_may_call(struct etcd *);
 void etcd_server_failed(struct etcd *, uint32_t server, const struct fetch_answer *);
 void etcd_server_answered(struct etcd *, uint32_t server);
+const char *etcd_name_server(const struct etcd *, uint32_t server, char text[300]);
 void etcd_write_url(const struct etcd *, const char *path, char *url, size_t size);
 /* Headers of a call, with the last one NULL; `room` holds the token. */
 void etcd_headers(const struct etcd *, char room[1100], const char *headers[3]);
@@ -181,6 +185,10 @@ void etcd_own_key(const struct etcd_group *, char key[ETCD_KEY_MAX]);
 void etcd_pump_watch(struct etcd *, uint64_t now);
 void etcd_stop_watch(struct etcd *);
 json_t *etcd_range(const char *folder); /* of all keys below, in the order of their creation */
+
+/* check.c */
+void etcd_check(void *opened);
+void etcd_check_end(struct etcd *); /* without an answer */
 
 /* queue.c */
 void etcd_take_range(struct etcd_group *, const json_t *range, uint64_t revision);

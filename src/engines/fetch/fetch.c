@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engines/fetch/certificate.h"
+#include "engines/fetch/proxy.h"
+
 enum { KEEPALIVE_S = 5 };
 
 struct fetch {
@@ -24,7 +27,7 @@ struct fetch {
     void (*data)(void *context, int status, const char *bytes, size_t size);
     void (*done)(void *context, const struct fetch_answer *);
     CURLcode result;
-    bool has_ended, is_too_long, is_cancelled;
+    bool has_ended, is_too_long, is_cancelled, asks_certificate;
     char text[CURL_ERROR_SIZE];
 };
 
@@ -132,17 +135,65 @@ static enum fetch_trouble trouble_of(const struct fetch *fetch)
     }
 }
 
+/* Of the first certificate, which is the server's own. */
+static int64_t certificate_end_of(const struct fetch *fetch)
+{
+    struct curl_certinfo *all = NULL;
+    if (!fetch->asks_certificate || curl_easy_getinfo(fetch->easy, CURLINFO_CERTINFO, &all) != CURLE_OK ||
+        !all || all->num_of_certs < 1)
+        return 0;
+    for (const struct curl_slist *line = all->certinfo[0]; line; line = line->next)
+        if (strncmp(line->data, "Cert:", 5) == 0) return certificate_end(line->data + 5);
+    return 0;
+}
+
+static int64_t date_of(const struct fetch *fetch)
+{
+    struct curl_header *date;
+    if (curl_easy_header(fetch->easy, "Date", 0, CURLH_HEADER, -1, &date) != CURLHE_OK) return 0;
+    const int64_t seconds = curl_getdate(date->value, NULL);
+    return seconds > 0 ? seconds : 0;
+}
+
+/* An answer that the proxy kept us from. False: there is no proxy, or it was the server. `text` names the proxy. */
+static bool is_of_proxy(const struct fetch *fetch, enum fetch_trouble trouble, char *text, size_t size)
+{
+    char proxy[250];
+    const char *url = NULL;
+    long code = 0;
+    const bool is_unreached = fetch->result == CURLE_COULDNT_CONNECT || fetch->result == CURLE_PROXY ||
+                              fetch->result == CURLE_COULDNT_RESOLVE_PROXY;
+    (void)curl_easy_getinfo(fetch->easy, CURLINFO_EFFECTIVE_URL, &url);
+    (void)curl_easy_getinfo(fetch->easy, CURLINFO_HTTP_CONNECTCODE, &code);
+    if (trouble != FETCH_UNREACHABLE || !url || !proxy_of(url, proxy, sizeof proxy)) return false;
+    if (code >= 300)
+        snprintf(text, size,
+                 "the proxy %s answers %ld to CONNECT: let it pass this server, or name the server in no_proxy",
+                 proxy, code);
+    else if (is_unreached)
+        snprintf(text, size, "the proxy %s: %s; start it, mend the variable, or name the server in no_proxy",
+                 proxy, curl_easy_strerror(fetch->result));
+    return is_unreached || code >= 300;
+}
+
 static void tell_end(struct fetch *fetch)
 {
-    const enum fetch_trouble trouble = trouble_of(fetch);
+    char of_proxy[FETCH_TEXT + 200];
+    enum fetch_trouble trouble = trouble_of(fetch);
     /* curl's own text of a server that is away has milliseconds in it: each would be another line of the log. */
     const bool has_text = fetch->text[0] && trouble != FETCH_UNREACHABLE;
     const char *said = has_text ? fetch->text : curl_easy_strerror(fetch->result);
+    if (is_of_proxy(fetch, trouble, of_proxy, sizeof of_proxy)) {
+        trouble = FETCH_PROXY;
+        said = of_proxy;
+    }
     const struct fetch_answer answer = {.trouble = trouble,
                                         .status = status_of(fetch),
                                         .retry_after_s = retry_after_of(fetch),
                                         .body = fetch->in ? fetch->in : "",
                                         .size = fetch->in_size,
+                                        .date_s = date_of(fetch),
+                                        .certificate_end_s = certificate_end_of(fetch),
                                         .text = fetch->is_too_long ? "the answer is too long" : said};
     fetch->done(fetch->context, &answer);
 }
@@ -349,6 +400,11 @@ static bool set_up(struct fetch *fetch, const struct fetch_request *r)
     (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, fetch);
     (void)curl_easy_setopt(easy, CURLOPT_PRIVATE, fetch);
+    if (r->asks_certificate) { /* a connection that is used again tells none */
+        (void)curl_easy_setopt(easy, CURLOPT_CERTINFO, 1L);
+        (void)curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+        (void)curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    }
     set_tls(fetch);
     set_body(fetch, r);
     return is_good;
@@ -361,6 +417,7 @@ struct fetch *fetch_begin(struct fetcher *fetcher, const struct fetch_request *r
     fetch->by = fetcher;
     fetch->context = r->context;
     fetch->data = r->data;
+    fetch->asks_certificate = r->asks_certificate;
     fetch->done = r->done;
     fetch->after = fetcher->first;
     if (fetch->after) fetch->after->before = fetch;

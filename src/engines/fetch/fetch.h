@@ -25,6 +25,7 @@ enum fetch_trouble {
     FETCH_ANSWERED,    /* `status` is the server's, whatever it is */
     FETCH_UNREACHABLE, /* no connection, or it broke */
     FETCH_LATE,        /* no answer within timeout_ms */
+    FETCH_PROXY,       /* the proxy that the environment names cannot be reached, or refuses; `text` names it */
     FETCH_UNTRUSTED,   /* TLS: a certificate or file is wrong */
     FETCH_UNUSABLE     /* nonsense, more than FETCH_BODY_MAX, or out of memory */
 };
@@ -35,7 +36,9 @@ struct fetch_answer {
     uint32_t retry_after_s; /* that the server asks for; 0: it does not */
     const char *body;       /* '\0' follows; of a request without `data` */
     size_t size;
-    const char *text; /* what went wrong, without a full stop */
+    const char *text;          /* what went wrong, without a full stop */
+    int64_t date_s;            /* by the server's clock, since 1970; 0: it did not say */
+    int64_t certificate_end_s; /* of the server's certificate, if `asks_certificate`; 0: unknown */
 };
 
 /* All texts are copied. */
@@ -47,6 +50,7 @@ struct fetch_request {
     const char *const *headers; /* "Name: value", the last one is NULL; NULL: none */
     uint64_t timeout_ms;        /* of the whole; 0: the answer never ends */
     uint64_t connect_ms;        /* 0: as timeout_ms */
+    bool asks_certificate;      /* over a connection of its own */
     void *context;
     /* Part of the answer's body; `status` is known. NULL: the body comes with `done`. */
     void (*data)(void *context, int status, const char *bytes, size_t size);

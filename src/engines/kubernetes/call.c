@@ -80,7 +80,7 @@ static void say_unreached(const struct kubernetes *k, const struct fetch_answer 
     case FETCH_UNTRUSTED: hint = "; mend the certificates that it and we use"; break;
     default: break;
     }
-    engine_trouble(k->engine, "cannot use the API server %.160s: %.200s%s (from %.100s)",
+    engine_trouble(k->engine, "cannot use the API server %.160s: %.300s%s (from %.100s)",
                    k->credentials.config.server, text, hint, k->credentials.source);
 }
 

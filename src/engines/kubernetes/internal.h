@@ -6,6 +6,7 @@
  *   call.c         a call to the API server, pauses, and what to tell people
  *   watch.c        lists the namespace's Leases, then watches them
  *   rights.c       warns a candidate that may not write
+ *   check.c        what `elector doctor` wants to know
  *   lease.c        a Lease as JSON; the annotations that carry the token
  *   credentials.c  the pod's service account, or a kubeconfig (kubeconfig.c, yaml.c)
  *
@@ -35,7 +36,7 @@ enum {
 
 struct kubernetes;
 
-/* A group's Lease. It lives as long as the process. */
+/* A group's Lease, until the group is forgotten. */
 struct object {
     struct kubernetes *k;
     struct host_group *group;
@@ -100,6 +101,8 @@ struct kubernetes {
     const struct object *failed_of; /* ... and of which object; NULL: of the namespace */
     bool has_failed, has_refused;   /* refused: this verb; else it was not reached */
 
+    struct kubernetes_check *check; /* NULL: none is under way */
+
     /* rights.c */
     struct fetch *review;
     bool has_reviewed;
@@ -152,6 +155,10 @@ void kubernetes_answered(struct kubernetes *, const struct object *, enum verb);
 void kubernetes_review(struct kubernetes *);
 /* What a candidate must do, and may not according to this answer; "": nothing is known to be missing. */
 void kubernetes_missing_rights(const json_t *review, char *text, size_t size);
+
+/* check.c */
+void kubernetes_check(void *opened);
+void kubernetes_check_end(struct kubernetes *); /* without an answer */
 
 /* watch.c */
 void kubernetes_pump_watch(struct kubernetes *, uint64_t now);

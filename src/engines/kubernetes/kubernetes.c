@@ -118,12 +118,27 @@ static void proclaim(void *opened, struct host_group *group, uint64_t token, con
     kubernetes_go_on(opened);
 }
 
+static bool forget(void *opened, struct host_group *group)
+{
+    struct kubernetes *k = opened;
+    struct object *p = engine_group_data(group), **at = &k->objects;
+    if (!p) return true;
+    if (p->call || p->withdraws || p->request.kind || p->value || p->is_news) return false;
+    while (*at != p) at = &(*at)->next;
+    *at = p->next;
+    if (k->failed_of == p) k->has_failed = false;
+    object_free(p);
+    engine_group_set_data(group, NULL);
+    return true;
+}
+
 static void leave(void *opened)
 {
     struct kubernetes *k = opened;
     k->is_leaving = true;
     k->not_before = 0;
     kubernetes_stop_watch(k);
+    kubernetes_check_end(k);
     kubernetes_cancel(k->list);
     for (const struct object *p = k->objects; p; p = p->next)
         if (!p->withdraws) kubernetes_cancel(p->call);
@@ -141,6 +156,7 @@ static void free_all(struct kubernetes *k)
     kubernetes_cancel(k->list);
     fetch_cancel(k->watch);
     fetch_cancel(k->review);
+    kubernetes_check_end(k);
     for (struct object *p = k->objects, *next; p; p = next) {
         next = p->next;
         engine_group_set_data(p->group, NULL);
@@ -242,6 +258,8 @@ static const char *const options[] = {"kubeconfig", "context", "serviceaccount",
 static const char *const lacks[][2] = {
     {"transfer", "a Lease has no transfer to a named candidate: resign, and the first to write leads"},
     {"priority", "a Lease has no priorities: the first to write leads; leave the priority out"},
+    {"members",
+     "Kubernetes keeps no members of this kind: `elector status` names the candidates of each group"},
     {"history",
      "Kubernetes keeps no history of who led; `kubectl get lease --watch` shows changes as they come"},
     {"why", "Kubernetes keeps no history of who led, and why that changed"},
@@ -262,4 +280,6 @@ const struct store_kind store_kubernetes = {
     .observe = observe,
     .ask = ask,
     .withdraw = withdraw,
-    .proclaim = proclaim};
+    .proclaim = proclaim,
+    .forget = forget,
+    .check = kubernetes_check};

@@ -25,14 +25,15 @@ static uint64_t version_of(const json_t *object)
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
-/* Groups are those that somebody here asked for, and Leases that an Elector has held: others are none of ours. */
+/* Groups are those that somebody here asked for, and Leases that are held and an Elector has held: others are none of ours, and Leases
+ * of jobs that are over stay for ever. */
 static struct object *object_named(struct kubernetes *k, const json_t *object)
 {
     struct lease lease;
     const char *wrong;
     const char *name = json_string_value(json_object_get(json_object_get(object, "metadata"), "name"));
     struct host_group *group = name ? engine_known(k->engine, name) : NULL;
-    if (!group && name && lease_read(object, &lease, &wrong) && lease.token)
+    if (!group && name && lease_read(object, &lease, &wrong) && lease.token && lease.holder[0])
         group = engine_meet(k->engine, name);
     return group ? kubernetes_object_of(k, group) : NULL;
 }

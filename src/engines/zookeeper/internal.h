@@ -8,6 +8,8 @@
  *   client.c      the session: the C client of ZooKeeper on the loop
  *   renewal.c     which answered writes prove that the session lives
  *   tokens.c      what is added to czxids, so that tokens rise over a migration
+ *   check.c       what `elector doctor` wants to know
+ *   servers.c     for it: what each server says of itself
  *   layout.c      names of nodes
  */
 #ifndef ELECTOR_ENGINES_ZOOKEEPER_INTERNAL_H
@@ -56,7 +58,7 @@ size_t node_write(char data[NODE_DATA], const char *name, const char *value);
 struct removal;
 struct run;
 
-/* A group's place in its queue. It lives as long as the process. */
+/* A group's place in its queue, until the group is forgotten. */
 struct place {
     struct zookeeper *z;
     struct host_group *group;
@@ -68,6 +70,7 @@ struct place {
     struct el_msg request, renewal;
     bool has_request, has_renewal; /* that wait for an answer */
     uint64_t mark;                 /* the write that the renewal waits for: renewal.h */
+    uint32_t answers;              /* runs and writes that name it, and whose answers are to come */
     struct run *run;               /* the requests to the servers that are under way; NULL: none */
     bool must_look;                /* once the run has ended */
     bool must_sync;                /* the server may be behind what we did over another connection */
@@ -103,6 +106,7 @@ struct zookeeper {
     bool knows_tokens, reads_tokens;
     zoo_op_t check; /* the write of a renewal */
     zoo_op_result_t checked;
+    struct zookeeper_check *examination;  /* NULL: none was begun yet */
     bool is_leaving, is_quiet, is_closed; /* quiet: it leaves, and all that was asked is answered */
 };
 
@@ -115,6 +119,33 @@ bool zookeeper_is_broken(int rc);
 void zookeeper_refused(struct zookeeper *, const char *path, const char *what, int rc);
 /* Any answer came: the servers are there. */
 void zookeeper_heard(struct zookeeper *);
+
+/* ---- check.c, servers.c ---- */
+
+void zookeeper_check(void *opened);
+void zookeeper_check_go_on(struct zookeeper *); /* there is a session */
+void zookeeper_check_free(struct zookeeper *);  /* after the client was closed */
+
+enum server_state {
+    SERVER_SILENT,
+    SERVER_ANSWERS,
+    SERVER_LEADS,
+    SERVER_FOLLOWS,
+    SERVER_ALONE,
+    SERVER_OBSERVES,
+    SERVER_LOOKS
+};
+struct server_answer {
+    enum server_state state;
+    char text[200]; /* its version, or what is wrong */
+};
+struct servers;
+/* Asks all servers of the settings, and calls `done` once, from the loop. NULL: out of memory. */
+struct servers *servers_ask(uv_loop_t *, const struct client_settings *, void *context,
+                            void (*done)(void *context, const struct server_answer *));
+void servers_forget(struct servers *); /* `done` does not follow; NULL does nothing */
+/* What the answer to `srvr` says. */
+void server_read(struct server_answer *, const char *text);
 
 /* ---- tokens.c ---- */
 
@@ -140,12 +171,14 @@ void place_rename(struct place *); /* another name for our next node */
 void place_settle(struct place *);
 void place_reconnected(struct place *);
 void place_lost_session(struct place *);
-void place_free(struct place *); /* after the session was closed */
+bool place_forget(struct place *); /* and frees it. False: it waits for an answer, or somebody stands */
+void place_free(struct place *);   /* after the session was closed */
 
 /* ---- run.c ---- */
 
 void run_begin(struct place *, uint8_t kind); /* for the request of this kind; 0: only to look */
 void run_give_up(struct place *);
+void run_unwatch(struct place *); /* for good: nobody wants to know of it */
 /* The path of a node. */
 enum { NODE_PATH = PATH_SIZE + NODE_NAME + 2 };
 void node_path(const struct place *, const char *name, char path[NODE_PATH]);

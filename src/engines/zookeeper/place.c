@@ -181,6 +181,7 @@ static void on_written(int rc, const struct Stat *stat, const void *context)
     } else if (rc != ZOK && rc != ZNONODE) {
         zookeeper_refused(p->z, p->path, "write our value", rc);
     }
+    p->answers--;
     free(writing);
 }
 
@@ -200,10 +201,12 @@ void place_proclaim(struct place *p, uint64_t token, const char *value)
     *writing = (struct writing){p, p->value_token};
     node_path(p, own->name, path);
     const size_t size = node_write(data, engine_member(p->z->engine), p->value);
-    if (zoo_aset(zk, path, data, (int)size, ANY_VERSION, on_written, writing) == ZOK)
+    if (zoo_aset(zk, path, data, (int)size, ANY_VERSION, on_written, writing) == ZOK) {
         p->value_token = 0;
-    else
+        p->answers++;
+    } else {
         free(writing);
+    }
     zookeeper_pump(p->z);
 }
 
@@ -241,6 +244,19 @@ struct place *place_of(struct zookeeper *z, struct host_group *group)
     z->places = p;
     engine_group_set_data(group, p);
     return p;
+}
+
+bool place_forget(struct place *p)
+{
+    struct place **at = &p->z->places;
+    if (p->answers || p->session || p->has_request || p->has_renewal || p->must_look || p->nodes.count)
+        return false;
+    run_unwatch(p);
+    while (*at != p) at = &(*at)->next;
+    *at = p->next;
+    engine_group_set_data(p->group, NULL);
+    place_free(p);
+    return true;
 }
 
 void place_free(struct place *p)

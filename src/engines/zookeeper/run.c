@@ -30,12 +30,18 @@ static void look(struct run *);
 
 /* ---- Runs ---- */
 
+static void free_run(struct run *run)
+{
+    run->owner->answers--;
+    free(run);
+}
+
 static void end(struct run *run)
 {
     struct place *p = run->place;
     if (p) p->run = NULL;
     if (run->removal) removal_forget(run->removal);
-    free(run);
+    free_run(run);
     if (p) zookeeper_soon(p->z);
 }
 
@@ -47,7 +53,7 @@ void run_give_up(struct place *p)
     run->place = NULL;
     if (run->removal) removal_forget(run->removal);
     run->removal = NULL;
-    if (run->under_way == 0) free(run);
+    if (run->under_way == 0) free_run(run);
 }
 
 /* Counts a request that was sent. */
@@ -63,7 +69,7 @@ static void go_on(struct run *run)
 {
     if (run->under_way) return;
     if (!run->place)
-        free(run);
+        free_run(run);
     else if (run->has_failed)
         end(run); /* the request waits: for the connection, or until the machine asks again */
     else
@@ -91,14 +97,15 @@ static bool is_under(const struct place *p, const char *path, const char *name)
            strcmp(path + size + 1, name) == 0;
 }
 
-static void on_watched(zhandle_t *zk, int type, int state, const char *path, void *context)
+static void on_unwatched(int rc, const void *context)
 {
-    struct place *p = context;
+    (void)rc, (void)context; /* one that stays finds no group */
+}
+
+static void hear_change(struct place *p, int type, const char *path)
+{
     struct node *own = place_node(p), *first = nodes_named(&p->nodes, p->first);
-    const bool is_own = own && path && is_under(p, path, own->name);
-    (void)zk, (void)state;
-    if (type == ZOO_SESSION_EVENT || !path) return;
-    zookeeper_heard(p->z);
+    const bool is_own = own && is_under(p, path, own->name);
     p->must_look = true;
     if (strcmp(path, p->path) == 0) p->watches_children = false;
     if (is_under(p, path, p->first)) {
@@ -113,7 +120,36 @@ static void on_watched(zhandle_t *zk, int type, int state, const char *path, voi
         p->watches_own = false;
         if (type == ZOO_DELETED_EVENT) place_tell(p, own->czxid);
     }
-    zookeeper_soon(p->z);
+}
+
+/* Below a group's node may be that of another group: 'a' and 'a/b'. A group that was forgotten hears no more. */
+static void on_watched(zhandle_t *zk, int type, int state, const char *path, void *context)
+{
+    struct zookeeper *z = context;
+    char name[PATH_SIZE];
+    const size_t size = strlen(z->path);
+    (void)zk, (void)state;
+    if (type == ZOO_SESSION_EVENT || !path || strncmp(path, z->path, size) != 0 || path[size] != '/') return;
+    zookeeper_heard(z);
+    snprintf(name, sizeof name, "%s", path + size + 1);
+    for (int i = 0; i < 2; i++) {
+        struct host_group *group = engine_known(z->engine, name);
+        struct place *p = group ? engine_group_data(group) : NULL;
+        char *slash = strrchr(name, '/');
+        if (p) hear_change(p, type, path);
+        if (!slash) break;
+        *slash = '\0';
+    }
+    zookeeper_soon(z);
+}
+
+void run_unwatch(struct place *p)
+{
+    zhandle_t *zk = zookeeper_handle(p->z);
+    /* zoo_aremove_watches() would leave it at the server. Its header has a pointer too much: what it calls is the argument itself. */
+    void_completion_t *done = (void_completion_t *)(uintptr_t)on_unwatched;
+    if (zk) (void)zoo_aremove_all_watches(zk, p->path, ZWATCHTYPE_ANY, 0, done, NULL);
+    zookeeper_pump(p->z);
 }
 
 /* ---- What is in the nodes ---- */
@@ -131,7 +167,7 @@ static void details_done(struct run *run)
         return;
     }
     p->run = NULL;
-    free(run);
+    free_run(run);
     place_answer(p, true, 0);
     zookeeper_soon(p->z);
 }
@@ -204,7 +240,7 @@ static void read_node(struct run *run, const struct node *node, bool watches)
     reading->run = run;
     snprintf(reading->name, sizeof reading->name, "%s", node->name);
     node_path(p, node->name, path);
-    const int rc = zoo_awget(zookeeper_handle(p->z), path, watches ? on_watched : NULL, watches ? p : NULL,
+    const int rc = zoo_awget(zookeeper_handle(p->z), path, watches ? on_watched : NULL, watches ? p->z : NULL,
                              on_data, reading);
     if (rc != ZOK) free(reading);
     sent(run, rc);
@@ -232,7 +268,7 @@ static void read_details(struct run *run)
     }
     if (own && !(p->watches_own && own->czxid)) {
         node_path(p, own->name, path);
-        sent(run, zoo_awexists(zookeeper_handle(p->z), path, on_watched, p, on_own, run));
+        sent(run, zoo_awexists(zookeeper_handle(p->z), path, on_watched, p->z, on_own, run));
     }
     run->under_way--;
     zookeeper_pump(p->z);
@@ -348,7 +384,7 @@ static void await_folder(struct run *run)
     struct place *p = run->place;
     run->next = details_done;
     p->watches_children = true;
-    sent(run, zoo_awexists(zookeeper_handle(p->z), p->path, on_watched, p, on_folder_there, run));
+    sent(run, zoo_awexists(zookeeper_handle(p->z), p->path, on_watched, p->z, on_folder_there, run));
     zookeeper_pump(p->z);
     go_on(run);
 }
@@ -386,7 +422,7 @@ static void look(struct run *run)
     if (p->must_sync) sent(run, zoo_async(zk, p->path[0] ? p->path : "/", on_synced, run));
     if (watches && !p->watches_children) {
         p->watches_children = true;
-        sent(run, zoo_awget_children(zk, p->path, on_watched, p, on_children, run));
+        sent(run, zoo_awget_children(zk, p->path, on_watched, p->z, on_children, run));
     } else {
         sent(run, zoo_aget_children(zk, p->path, 0, on_children, run));
     }
@@ -402,7 +438,7 @@ static void watch_done(struct run *run)
     struct place *p = run->place;
     const bool is_gone = run->is_gone;
     p->run = NULL;
-    free(run);
+    free_run(run);
     place_answer(p, true, is_gone);
     zookeeper_soon(p->z);
 }
@@ -429,7 +465,7 @@ static void watch(struct run *run)
     }
     snprintf(p->watched, sizeof p->watched, "%s", before->name);
     node_path(p, before->name, path);
-    sent(run, zoo_awexists(zookeeper_handle(p->z), path, on_watched, p, on_before, run));
+    sent(run, zoo_awexists(zookeeper_handle(p->z), path, on_watched, p->z, on_before, run));
     zookeeper_pump(p->z);
     go_on(run);
 }
@@ -447,7 +483,7 @@ static void on_removed(struct place *p)
         return;
     }
     p->run = NULL;
-    free(run);
+    free_run(run);
     p->session = 0;
     place_answer(p, false, 0);
     zookeeper_soon(p->z);
@@ -458,6 +494,7 @@ void run_begin(struct place *p, uint8_t kind)
     struct run *run = calloc(1, sizeof *run);
     if (!run) return; /* the machine asks again */
     run->place = run->owner = p;
+    p->answers++;
     run->kind = kind;
     p->run = run;
     if (kind == STORE_WATCH) {

@@ -49,9 +49,11 @@ void zookeeper_refused(struct zookeeper *z, const char *path, const char *what, 
 {
     const char *help = "";
     if (rc == ZNOAUTH)
-        help = z->settings.digest[0]
-                   ? ": its ACL gives these credentials no right to"
-                   : ": its ACL wants credentials: set auth-file=FILE or ELECTOR_ZOOKEEPER_AUTH";
+        help =
+            z->settings.digest[0]
+                ? ": its ACL gives these credentials no right to: is the password right? Mend auth-file=FILE or "
+                  "ELECTOR_ZOOKEEPER_AUTH, or the ACL"
+                : ": its ACL wants credentials: set auth-file=FILE or ELECTOR_ZOOKEEPER_AUTH";
     else if (rc == ZNONODE)
         help = ": a folder above it is missing, and cannot be created: create it, or mend the ACL above";
     engine_trouble(z->engine, "zookeeper: %s: cannot %s: %s%s", path[0] ? path : "/", what, zerror(rc), help);
@@ -206,6 +208,7 @@ static void on_connected(void *context, bool is_new)
     for (struct place *p = z->places; p; p = p->next)
         if (p->has_renewal) p->mark = renewal_ask(&z->renewals);
     removals_go_on(z);
+    zookeeper_check_go_on(z);
     zookeeper_soon(z);
 }
 
@@ -343,6 +346,7 @@ static void close_adapter(void *opened)
     z->is_closed = true;
     z->client = NULL;
     if (client) client_close(client);
+    zookeeper_check_free(z);
     removals_end(z, false);
     for (struct place *p = z->places, *next; p; p = next) {
         next = p->next;
@@ -423,6 +427,13 @@ static void withdraw(void *opened, struct host_group *group)
     if (has_node(opened, group, &p)) place_withdraw(p);
 }
 
+static bool forget(void *opened, struct host_group *group)
+{
+    struct place *p = engine_group_data(group);
+    (void)opened;
+    return !p || place_forget(p);
+}
+
 static void proclaim(void *opened, struct host_group *group, uint64_t token, const char *value)
 {
     struct place *p;
@@ -433,7 +444,7 @@ static const char *const options[] = {"layout", "tick", "auth-file", NULL};
 static const char *const lacks[][2] = {
     {"transfer", "ZooKeeper has no transfer to a named candidate: resign, and the next in the queue leads"},
     {"priority", "ZooKeeper knows no priorities: who stands first leads first; leave the priority out"},
-    {"members", "ZooKeeper has no members of this kind: `elector status` names the candidates of each group"},
+    {"members", "ZooKeeper keeps no members of this kind: `elector status` names the candidates of each group"},
     {"history", "ZooKeeper keeps no history of who led"},
     {"why", "ZooKeeper keeps no history of who led, and why that changed"},
     {"forget", "a group that nobody stands for is an empty node of ZooKeeper: delete it there"},
@@ -453,4 +464,6 @@ const struct store_kind store_zookeeper = {
     .observe = observe,
     .ask = ask,
     .withdraw = withdraw,
-    .proclaim = proclaim};
+    .proclaim = proclaim,
+    .forget = forget,
+    .check = zookeeper_check};

@@ -136,13 +136,13 @@ class Leases:
             del item["kind"], item["apiVersion"]
         return {"kind": "LeaseList", "apiVersion": GROUP + "/v1", "metadata": {"resourceVersion": str(self.version)}, "items": items}
 
-    def create(self, namespace, body):
+    def create(self, namespace, body, is_dry=False):
         metadata, spec = check(body, None, namespace)
         if metadata.get("resourceVersion"):
             raise Refusal(500, None, "resourceVersion should not be set on objects to be created")
-        return self.make(namespace, metadata, spec)
+        return self.make(namespace, metadata, spec, is_dry)
 
-    def make(self, namespace, metadata, spec):
+    def make(self, namespace, metadata, spec, is_dry=False):
         name = metadata["name"]
         if namespace not in self.namespaces:
             raise Refusal(404, "NotFound", f'namespaces "{namespace}" not found', name=namespace, kind="namespaces")
@@ -152,7 +152,7 @@ class Leases:
                 "creationTimestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
         made.update({key: metadata[key] for key in ("annotations", "labels") if metadata.get(key)})
         lease = {"kind": "Lease", "apiVersion": GROUP + "/v1", "metadata": made, "spec": {k: v for k, v in spec.items() if v is not None}}
-        return self.store((namespace, name), lease, "ADDED")
+        return lease if is_dry else self.store((namespace, name), lease, "ADDED")
 
     def update(self, namespace, name, body):
         metadata, spec = check(body, name, namespace)

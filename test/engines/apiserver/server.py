@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from leases import GROUP, Leases, Refusal, bad  # noqa: E402
 
 BASE = ["apis", GROUP, "v1", "namespaces"]
-QUERIES = {"watch": {"watch", "allowWatchBookmarks", "timeoutSeconds", "resourceVersion"}, "list": set(), "get": set(), "create": set(),
+QUERIES = {"watch": {"watch", "allowWatchBookmarks", "timeoutSeconds", "resourceVersion"}, "list": set(), "get": set(), "create": {"dryRun"},
            "update": set(), "delete": set()}
 
 
@@ -33,6 +33,7 @@ class Faults:
         self.gone = False   # the watches end with 410
         self.silent = False  # watches say nothing
         self.saved = None
+        self.clock = 0      # seconds that its Date is ahead
         self.requests = {}
 
 
@@ -42,6 +43,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, format, *args):  # noqa: A002
         pass
+
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string((timestamp or time.time()) + self.server.faults.clock)
 
     def send(self, code, body, headers=()):
         data = (json.dumps(body) + "\n").encode()
@@ -88,6 +92,34 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except ValueError as error:
             raise bad(f"the body is no JSON: {error}") from None
 
+    def discover(self):
+        """What every user may ask, and without credentials only /version."""
+        if self.path == "/version":
+            self.send(200, {"major": "1", "minor": "20", "gitVersion": "v1.20.2-elector"})
+            return
+        with open(self.server.folder + "/users", encoding="utf-8") as users:
+            if not any(line.split()[0] in self.identities() for line in users):
+                raise Refusal(401, "Unauthorized", "Unauthorized")
+        verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+        self.send(200, {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": GROUP + "/v1", "resources": [
+            {"name": "leases", "singularName": "", "namespaced": True, "kind": "Lease", "verbs": verbs}]})
+
+    def review_access(self):
+        """Whether the asker may do one thing: a SelfSubjectAccessReview, which every user may create."""
+        body, wanted = self.read_body(), self.identities()
+        if body.get("kind") != "SelfSubjectAccessReview" or body.get("apiVersion") != "authorization.k8s.io/v1":
+            raise bad("no kind SelfSubjectAccessReview of authorization.k8s.io/v1 is registered for this body")
+        what = body.get("spec", {}).get("resourceAttributes")
+        if not isinstance(what, dict) or set(what) - {"namespace", "verb", "group", "version", "resource", "subresource", "name"}:
+            raise bad("exactly one of nonResourceAttributes or resourceAttributes must be specified")
+        with open(self.server.folder + "/users", encoding="utf-8") as users:
+            for who, _, verbs in (line.split() for line in users):
+                if who in wanted:
+                    allowed = what.get("verb") in verbs.split(",") and what.get("group") == GROUP and what.get("resource") == "leases"
+                    self.send(201, dict(body, status={"allowed": allowed}))
+                    return
+        raise Refusal(401, "Unauthorized", "Unauthorized")
+
     def review(self):
         """What the asker may do: a SelfSubjectRulesReview, which every user may create."""
         body, wanted = self.read_body(), self.identities()
@@ -130,6 +162,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if self.command == "POST" and self.path == "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews":
                 self.review()
                 return
+            if self.command == "POST" and self.path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
+                self.review_access()
+                return
+            if self.command == "GET" and self.path in ("/version", f"/apis/{GROUP}/v1"):
+                self.discover()
+                return
             verb, namespace, name, query = self.parse()
             body = self.read_body() if self.command in ("POST", "PUT") else None
             faults.requests[verb] = faults.requests.get(verb, 0) + 1
@@ -149,7 +187,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 elif verb == "list":
                     answer = leases.list(namespace)
                 elif verb == "create":
-                    answer = leases.create(namespace, body)
+                    if query.get("dryRun", "All") != "All":
+                        raise bad("dryRun: Unsupported value: supported values: \"All\"")
+                    answer = leases.create(namespace, body, "dryRun" in query)
                 elif verb == "update":
                     made = (namespace, name) not in leases.objects
                     answer = leases.update(namespace, name, body)
@@ -243,6 +283,8 @@ class Orders(http.server.BaseHTTPRequestHandler):
                 leases.changed.notify_all()
             elif word == "silent":  # 0 or 1
                 faults.silent = rest[0] == "1"
+            elif word == "clock":  # SECONDS
+                faults.clock = int(rest[0])
             elif word == "compact":
                 leases.compact()
             elif word == "backup":

@@ -27,6 +27,7 @@ void serve_refuse(struct connection *c, const json_t *id, const char *error, con
     json_t *line = answer(id, false);
     if (line) json_object_set_new(line, "error", json_string(error));
     if (line) json_object_set_new(line, "message", serve_text(message));
+    if (line && c->serve->engine) json_object_set_new(line, "engine", json_string(c->serve->engine->name));
     c->refusal = error;
     connection_say(c, line);
 }

@@ -60,6 +60,24 @@ static void on_alive(const struct request *r)
     request_agree(r);
 }
 
+static void on_check(const struct request *r)
+{
+    const json_t *findings = serve_findings(r->serve);
+    const struct config *config = r->serve->config;
+    json_t *line = findings ? request_begin_answer(r) : NULL;
+    if (!findings) {
+        request_refuse(r, "not-possible",
+                       "an agent has no store to check: `status` and `members` tell what it knows");
+        return;
+    }
+    if (line) {
+        json_object_set_new(line, "member", serve_text(config->members[config->self - 1].name));
+        serve_describe_engine(r->serve, line);
+        json_object_set_new(line, "checks", json_deep_copy(findings));
+    }
+    connection_say(r->from, line);
+}
+
 /* ---- The table ---- */
 
 static const struct operation {
@@ -77,6 +95,7 @@ static const struct operation {
     {"unobserve", request_on_unobserve, false, false},
     {"status", request_on_status, false, false},
     {"members", request_on_members, false, false},
+    {"check", on_check, false, false},
     {"renewals", request_on_renewals, false, false},
     {"history", request_on_history, true, false},
     {"why", request_on_why, true, false},

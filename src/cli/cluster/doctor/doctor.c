@@ -15,13 +15,16 @@
 static void write_help(void)
 {
     fputs(
-        "Usage: elector doctor [--config FILE] [--output text|json]\n\n"
+        "Usage: elector doctor [--config FILE | --url URL] [--output text|json]\n\n"
         "Checks what a member needs: configuration, keys, state file, clocks, address, HTTP. Then asks its agent how\n"
         "late it ran in the last hour, which members it hears and who leads. Prints one line each: ok, warn, WRONG and\n"
         "what to do, or ? if it cannot tell.\n"
-        "Changes nothing, and does not disturb a running agent. Best run as the agent's user. If ELECTOR_URL names a\n"
-        "store and --config no file: whether the store's engine is found, and the store answers it.\n\n"
+        "Changes nothing, and does not disturb a running agent. Best run as the agent's user.\n"
+        "Of a store (elector help engines), also behind the socket of `elector agent --engine`: servers, majority,\n"
+        "our rights, times asked and granted, certificates, clocks.\n\n"
         "  --config FILE    the configuration (/etc/elector/elector.conf)\n"
+        "  --url URL        unix:PATH, an agent's or engine's socket; or a store, such as etcd://HOST/PREFIX\n"
+        "                   ($ELECTOR_URL)\n"
         "  --output text|json\n"
         "                   json: one object with `checks`; each has verdict (ok, warning, wrong, unknown), what, text\n"
         "  --help           this text\n\n"
@@ -64,12 +67,20 @@ static void ask(struct doctor *d, struct json_lines *w, const char *path)
 {
     elector_status status = json_lines_open(w, path);
     if (status == ELECTOR_OK) {
-        status = cli_ask_status(w, NULL, &d->status);
+        char engine[64] = "";
+        status = cli_ask_engine(w, engine, sizeof engine);
+        if (status == ELECTOR_OK && !engine[0]) status = cli_ask_status(w, NULL, &d->status);
         json_lines_close(w);
         if (status == ELECTOR_OK && json_is_true(json_object_get(d->status, "ok"))) return;
         json_decref(d->status);
         d->status = NULL;
-        doctor_say(d, WRONG, "agent", "%s", status == ELECTOR_OK ? "does not tell its status" : w->reason);
+        if (engine[0])
+            doctor_say(d, WRONG, "agent",
+                       "%s is served by an engine of %s, not by this member's agent; check `socket`, or ask "
+                       "`elector doctor --url unix:%s` about that one",
+                       path, engine, path);
+        else
+            doctor_say(d, WRONG, "agent", "%s", status == ELECTOR_OK ? "does not tell its status" : w->reason);
     } else if (d->in_use && status != ELECTOR_REFUSED) {
         doctor_say(d, WRONG, "agent", "%s; its state file is in use, so it seems to hang: restart it",
                    w->reason);
@@ -90,9 +101,9 @@ static bool is_ours(const struct doctor *d)
 
 static void check_agent(struct doctor *d)
 {
-    const char *url = engine_usual_url();
-    const char *path = d->config ? d->config->socket : url;
-    if (!d->config && strncmp(url, "unix:", 5) == 0) path = url + 5;
+    const bool is_socket = strncmp(d->url, "unix:", 5) == 0;
+    const char *path =
+        d->config ? d->config->socket : (is_socket ? d->url : ENGINE_DEFAULT_URL) + strlen("unix:");
     struct json_lines *w = calloc(1, sizeof *w);
     if (w) ask(d, w, path);
     free(w);
@@ -149,7 +160,7 @@ static void check_http(struct doctor *d)
 
 static void check_member(struct doctor *d)
 {
-    doctor_check_config(d);
+    if (!d->has_url) doctor_check_config(d);
     if (d->config) doctor_check_state(d);
     doctor_check_clocks(d);
     check_agent(d);
@@ -160,21 +171,9 @@ static void check_member(struct doctor *d)
     if (d->status) doctor_check_cluster(d);
 }
 
-/* No configuration was named, and the usual URL is that of a store: then this host needs no agent. */
-static bool uses_store(const struct doctor *d)
-{
-    const char *url = engine_usual_url();
-    return !d->is_named && engine_speaks_lines(url) && strncmp(url, "unix:", 5) != 0;
-}
-
 static int examine(struct doctor *d)
 {
-    if (uses_store(d)) {
-        doctor_check_clocks(d);
-        doctor_check_store(d, engine_usual_url());
-    } else {
-        check_member(d);
-    }
+    if (d->is_named || doctor_behind(d, d->url) != BEHIND_STORE) check_member(d);
     json_decref(d->status);
     if (d->config) config_wipe(d->config);
     free(d->config);
@@ -193,7 +192,7 @@ static int examine(struct doctor *d)
 
 int cli_doctor(int argc, char **argv)
 {
-    struct doctor d = {.path = "/etc/elector/elector.conf"};
+    struct doctor d = {.path = "/etc/elector/elector.conf", .url = engine_usual_url()};
     bool json = false;
     for (int at = 1; at < argc; at++) {
         const char *value = NULL;
@@ -205,11 +204,26 @@ int cli_doctor(int argc, char **argv)
             if (!cli_output("doctor", value, &json)) return CLI_USAGE;
             continue;
         }
+        if (cli_option(argc, argv, &at, "url", &value)) {
+            if (!value || !*value)
+                return cli_usage_error("doctor", "--url needs unix:PATH or the URL of a store");
+            d.url = value;
+            d.has_url = true;
+            continue;
+        }
         if (!cli_option(argc, argv, &at, "config", &value)) return cli_unknown("doctor", cli_doctor, argv[at]);
         if (!value || !*value) return cli_usage_error("doctor", "--config needs the name of a file");
         d.path = value;
         d.is_named = true;
     }
+    if (d.is_named && d.has_url) return cli_usage_error("doctor", "--config or --url: one of them is enough");
+    if (!d.is_named && engine_url_flaw(d.url))
+        return cli_usage_error("doctor", "'%.200s': %s", d.url, engine_url_flaw(d.url));
+    if (!d.is_named && !engine_speaks_lines(d.url))
+        return cli_usage_error(
+            "doctor",
+            "%.200s is a lock on this host, which needs no examination: name a member with --config FILE",
+            d.url);
     if (json) d.lines = json_array();
     return examine(&d);
 }

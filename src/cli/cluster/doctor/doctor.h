@@ -14,6 +14,8 @@ struct doctor {
     const char *path;      /* of the configuration */
     struct config *config; /* NULL: unreadable or malformed */
     bool is_named;         /* --config was given */
+    const char *url;       /* what to examine, if --config was not given */
+    bool has_url;          /* --url was given: of an agent's files nothing is known */
     bool is_whole;         /* names were resolved and keys read too */
     bool in_use;           /* another process has locked the state file */
     json_t *status;        /* NULL: no agent has answered */
@@ -34,8 +36,9 @@ ssize_t doctor_read(const char *path, char *bytes, size_t size); /* -1: errno */
 /* clocks.c */
 void doctor_check_clocks(struct doctor *);
 
-/* store.c */
-void doctor_check_store(struct doctor *, const char *url);
+/* store.c: asks what is behind this URL, and examines it if it is a store */
+enum behind { BEHIND_NOBODY, BEHIND_AGENT, BEHIND_STORE };
+enum behind doctor_behind(struct doctor *, const char *url);
 
 /* cluster.c */
 void doctor_check_cluster(struct doctor *);

@@ -1,46 +1,97 @@
-/* `elector doctor` with the URL of a store: whether its engine is there, and whether the store answers it. */
+/*
+ * `elector doctor` of a store: asks the engine for its findings (`check` in docs/socket-protocol.md). An agent has none, and says so: that
+ * is how it is told from an engine, whatever the URL.
+ */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cluster/doctor/doctor.h"
 #include "cli/cluster/status.h"
 #include "client/engine.h"
 #include "client/json_lines.h"
 
-static elector_status ask_hello(struct json_lines *w, json_t **answer)
+enum { CHECK_MS = 15000 };
+
+static elector_status ask(struct json_lines *w, json_t **answer)
 {
-    return json_lines_ask(w, json_pack("{si ss si}", "id", 1, "op", "hello", "version", 1),
-                          engine_until(LINES_ANSWER_MS), answer);
+    return json_lines_ask(w, json_pack("{si ss}", "id", 1, "op", "check"), engine_until(CHECK_MS), answer);
 }
 
-static void tell(struct doctor *d, const json_t *hello, const json_t *status, const char *path)
+static enum verdict verdict_of(const char *name)
 {
-    const char *store = json_lines_text(hello, "engine", 63), *member = json_lines_text(hello, "member", 255);
+    static const char *const names[] = {"ok", "warning", "wrong"};
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return (enum verdict)i;
+    return CANNOT_TELL;
+}
+
+/* Whether nothing was wrong. */
+static bool tell_findings(struct doctor *d, const json_t *answer)
+{
+    const json_t *one;
+    size_t i;
+    bool is_well = true;
+    json_array_foreach(json_object_get(answer, "checks"), i, one)
+    {
+        const enum verdict verdict = verdict_of(json_lines_text(one, "verdict", 16));
+        const char *what = json_lines_text(one, "what", 255), *text = json_lines_text(one, "text", 1000);
+        doctor_say(d, verdict, what ? what : "?", "%s", text ? text : "?");
+        is_well = is_well && verdict != WRONG;
+    }
+    return is_well;
+}
+
+static void tell_groups(struct doctor *d, struct json_lines *w)
+{
+    json_t *status = NULL;
+    const json_t *group;
     size_t led = 0, i;
-    const json_t *group, *groups = json_object_get(status, "groups");
+    const bool is_told =
+        cli_ask_status(w, NULL, &status) == ELECTOR_OK && json_is_true(json_object_get(status, "ok"));
+    const json_t *groups = json_object_get(status, "groups");
     json_array_foreach(groups, i, group) led += json_is_string(json_object_get(group, "leader"));
-    doctor_say(d, FINE, "engine", "elector-engine was found and started; this host is %s to others",
-               member ? member : "?");
-    doctor_say(d, FINE, "store", "%s answers at %s; %zu of %zu known groups have a leader",
-               store ? store : "it", path, led, json_array_size(groups));
+    if (is_told)
+        doctor_say(d, FINE, "groups", "%zu of %zu known groups have a leader", led, json_array_size(groups));
+    json_decref(status);
 }
 
-void doctor_check_store(struct doctor *d, const char *url)
+static void tell(struct doctor *d, struct json_lines *w, const json_t *answer, const char *url)
+{
+    const char *store = json_lines_text(answer, "engine", 63), *member = json_lines_text(answer, "member", 255);
+    if (engine_is_store(url))
+        doctor_say(d, FINE, "engine", "elector-engine was found and started; this host is %s to others",
+                   member ? member : "?");
+    else
+        doctor_say(d, FINE, "engine",
+                   "%s serves the clients of this host by an engine of %s; it is %s to others", w->path,
+                   store ? store : "a store", member ? member : "?");
+    if (tell_findings(d, answer)) tell_groups(d, w);
+}
+
+enum behind doctor_behind(struct doctor *d, const char *url)
 {
     char text[400];
-    json_t *hello = NULL, *status = NULL;
+    json_t *answer = NULL;
+    const bool is_store = engine_is_store(url);
+    enum behind behind = is_store ? BEHIND_STORE : BEHIND_NOBODY;
     struct json_lines *w = calloc(1, sizeof *w);
-    if (!w) return;
+    if (!w) return behind;
     elector_status got = json_lines_connect(w, url);
-    if (got == ELECTOR_OK) got = ask_hello(w, &hello);
-    const bool is_served = got == ELECTOR_OK && json_is_true(json_object_get(hello, "ok"));
-    if (is_served) got = cli_ask_status(w, NULL, &status);
-    if (got == ELECTOR_OK && !is_served) (void)json_lines_refusal(hello, text, sizeof text);
-    if (is_served && got == ELECTOR_OK)
-        tell(d, hello, status, w->path);
-    else
-        doctor_say(d, WRONG, "store", "%s", got == ELECTOR_OK ? text : w->reason);
+    if (got == ELECTOR_OK) {
+        got = ask(w, &answer);
+        if (!is_store) behind = BEHIND_AGENT; /* until it says that it is an engine */
+    }
+    if (json_object_get(answer, "engine") && json_is_true(json_object_get(answer, "ok"))) {
+        behind = BEHIND_STORE;
+        doctor_check_clocks(d);
+        tell(d, w, answer, url);
+    } else if (is_store) {
+        if (got == ELECTOR_OK) (void)json_lines_refusal(answer, text, sizeof text);
+        doctor_check_clocks(d);
+        doctor_say(d, WRONG, "engine", "%s", got == ELECTOR_OK ? text : w->reason);
+    }
     json_lines_close(w);
-    json_decref(hello);
-    json_decref(status);
+    json_decref(answer);
     free(w);
+    return behind;
 }
