@@ -230,10 +230,10 @@ static void a_change_ends_when_majorities_can_talk(void **state)
 {
     struct runs runs = runs_for(RUNS / 3, 20);
     for (uint64_t run = runs.first; runs_go_on(&runs, run); run++) {
-        begin(run, 97, 4 * TIME);
+        begin(run, 97, 8 * TIME);
         const unsigned leader = member();
         tell_of_changes(tell_of_records(leader), TIME);
-        tell("; delay 0.2..1");
+        tell("; delay 0.2..1; settle %u", 5 * TIME / 2); /* a candidate at rest beats once a second (M23) */
         if (one_in(2)) tell("; loss 0.05");
         tell_of_restarts();
         tell_of_cuts();
