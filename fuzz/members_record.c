@@ -19,7 +19,7 @@ static void judge(const uint8_t *bytes, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const uint8_t magic[] = {'e', 'l', 'm', 'e', 'm', 'b', 'r', 1};
+    static const uint8_t magic[] = {'e', 'l', 'm', 'e', 'm', 'b', 'r', 2};
     judge(data, size);
     if (size < sizeof magic) return 0;
     uint8_t *mended = malloc(size); /* no longer, so that the sanitizer sees a step beyond */

@@ -1,11 +1,12 @@
 # shellcheck shell=bash disable=SC2154,SC2034,SC2119,SC2120
 # Agents of this version and of an earlier one in one cluster: what they say to each other has not changed.
 
-earlier=f6327004dfd2becd131db9363595c509734401c7 # the last commit before the tree was divided into rooms
+before_rooms=f6327004dfd2becd131db9363595c509734401c7 # the last commit before the tree was divided into rooms
+before_members=b00d01ed3f67f1b8187b1f4fd2c1192d171b6afb # the last commit before members and roles could change: without candidates, records and features
 
-# Builds the program of the earlier version, once for all builds: sets earlier_program.
-build_earlier() {
-    local folder
+# Builds the program of an earlier version, once for all builds: sets earlier_program.
+build_earlier() { # COMMIT
+    local earlier=$1 folder
     folder=$(dirname "$BUILD")/earlier/$earlier
     earlier_program=$folder/build/elector
     git cat-file -e "$earlier^{commit}" 2> /dev/null || skip "this clone has no history to build the earlier version from"
@@ -27,9 +28,9 @@ start_earlier() { # MEMBER...
 members_say() { "$ELECTOR" members --url "$(url "$1")" > "$dir/members" 2>&1 || true; grep -qE "$2" "$dir/members"; } # MEMBER PATTERN
 
 # Two members are of the earlier version, then one after the other is upgraded. A leader of either is followed by one of either.
-story_mixed_versions() {
+mix_versions() { # COMMIT
     local m
-    build_earlier
+    build_earlier "$1"
     found 3
     start_earlier a b
     start c
@@ -57,6 +58,9 @@ story_mixed_versions() {
     no_errors a b c
     judge
 }
+
+story_mixed_versions() { mix_versions "$before_rooms"; }
+story_mixed_versions_before_members() { mix_versions "$before_members"; }
 
 # c is heard, but no word of it can be read: neither taken for silent nor counted. Once it speaks our version, it counts.
 story_other_version() {

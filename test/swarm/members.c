@@ -7,7 +7,8 @@
  * And without any fault but the change: a leader that may still lead leads on, in the same term; and after faults have
  * ended, all that live come to know that the last era is sole.
  *
- * Environment: ELECTOR_RUNS how many, ELECTOR_FIRST_RUN where to begin, ELECTOR_RUN only that one, told in full.
+ * Environment: ELECTOR_RUNS how many, ELECTOR_FIRST_RUN where to begin, ELECTOR_RUN only that one, told in full;
+ * ELECTOR_SECONDS how long, for all three tests.
  */
 #include "algorithms/quorum/quorum.h"
 #include "lib/sim/environment.h"
@@ -149,12 +150,20 @@ static void look_at_it(const struct runs *runs)
     if (runs->only_one) sim_write_transcript(stderr, bench.world, (struct sim_style){0});
 }
 
+/* A soak's time is for all three tests; this one has so many percent of it. */
+static struct runs runs_for(uint64_t count, uint64_t percent)
+{
+    struct runs runs = runs_of("ELECTOR_RUNS", count);
+    if (runs.end_ns != UINT64_MAX) runs.end_ns = end_of(seconds_of_soak() * percent / 100);
+    return runs;
+}
+
 static void there_is_one_leader_and_terms_rise(void **state)
 {
     const uint32_t never = EL_TWO_LEADERS | EL_SAME_TERM | EL_TOKEN_FELL;
-    const struct runs runs = runs_of("ELECTOR_RUNS", RUNS);
+    struct runs runs = runs_for(RUNS, 60);
     uint64_t won = 0, installed = 0, soles = 0;
-    for (uint64_t run = runs.first; run < runs.first + runs.count; run++) {
+    for (uint64_t run = runs.first; runs_go_on(&runs, run); run++) {
         invent(run);
         play_and_record("%s", story.text);
         won += times_noted(QUORUM_WINS);
@@ -175,8 +184,8 @@ static void there_is_one_leader_and_terms_rise(void **state)
 /* Nothing but changes: the leader, which may lead by every record, keeps its term. */
 static void a_change_alone_interrupts_no_lease(void **state)
 {
-    const struct runs runs = runs_of("ELECTOR_RUNS", RUNS);
-    for (uint64_t run = runs.first; run < runs.first + runs.count; run++) {
+    struct runs runs = runs_for(RUNS, 20);
+    for (uint64_t run = runs.first; runs_go_on(&runs, run); run++) {
         begin(run, 89, 2 * TIME);
         const unsigned leader = member();
         tell_of_changes(tell_of_records(leader), TIME);
@@ -219,12 +228,12 @@ static void all_have_installed_the_last_record(uint64_t run)
 /* Links come back and members come back: all changes are made, and are over everywhere. */
 static void a_change_ends_when_majorities_can_talk(void **state)
 {
-    const struct runs runs = runs_of("ELECTOR_RUNS", RUNS / 3);
-    for (uint64_t run = runs.first; run < runs.first + runs.count; run++) {
-        begin(run, 97, 4 * TIME);
+    struct runs runs = runs_for(RUNS / 3, 20);
+    for (uint64_t run = runs.first; runs_go_on(&runs, run); run++) {
+        begin(run, 97, 8 * TIME);
         const unsigned leader = member();
         tell_of_changes(tell_of_records(leader), TIME);
-        tell("; delay 0.2..1");
+        tell("; delay 0.2..1; settle %u", 5 * TIME / 2); /* a candidate at rest beats once a second (M23) */
         if (one_in(2)) tell("; loss 0.05");
         tell_of_restarts();
         tell_of_cuts();

@@ -2,13 +2,12 @@
  * One change makes the next record of one, all of its steps or none. A step that makes no sense any more is refused with
  * its reason: two administrators may ask for the same, and the second hears that it is so already.
  */
-#include "algorithms/members/record.h"
+#include "algorithms/members/internal.h"
 
 const char *members_answer_text(enum members_answer answer)
 {
     static const char *const texts[MEMBERS_ANSWERS] = {
         [MEMBERS_DONE] = "done",
-        [MEMBERS_NO_STEPS] = "nothing is asked for",
         [MEMBERS_TOO_MANY_STEPS] = "one change has at most 8 steps: ask for them one after another",
         [MEMBERS_IS_JOINT] = "the last change of voters is not over yet: ask again when it is",
         [MEMBERS_DONE_BEFORE] = "this request has been carried out already",
@@ -28,20 +27,15 @@ const char *members_answer_text(enum members_answer answer)
         [MEMBERS_LAST_VOTER] = "nobody would vote any more: add a voter first",
         [MEMBERS_TOO_MANY_VOTERS] = "at most 64 members may vote",
         [MEMBERS_TOO_MANY_MEMBERS] = "a cluster has at most 1000 members",
+        [MEMBERS_TOKEN_TAKEN] = "a token has that number: choose another one",
+        [MEMBERS_NO_TOKEN] = "there is no such token, or it has been used up: make a new one",
+        [MEMBERS_TOKEN_FORBIDS] = "the token is for another role or another name: make a new one",
+        [MEMBERS_BAD_TOKEN] = "number, uses, role, name or digest is not one that a token can have",
+        [MEMBERS_TOO_MANY_TOKENS] = "a cluster has at most 64 tokens at a time: revoke one first",
+        [MEMBERS_BAD_SETTING] = "key or value is not one that a setting can have",
+        [MEMBERS_TOO_MANY_SETTINGS] = "all settings together have at most 32768 bytes: drop one first",
     };
     return (uint32_t)answer < MEMBERS_ANSWERS ? texts[answer] : "?";
-}
-
-static bool is_equal(const uint8_t *a, const uint8_t *b, size_t size)
-{
-    uint8_t differs = 0;
-    for (size_t i = 0; i < size; i++) differs |= a[i] ^ b[i];
-    return differs == 0;
-}
-
-static bool may_vote(const struct members_member *m)
-{
-    return m->role == MEMBERS_VOTER || m->role == MEMBERS_WITNESS;
 }
 
 /* ---- What is taken ---- */
@@ -49,7 +43,7 @@ static bool may_vote(const struct members_member *m)
 static bool has_key(const struct members_member *m, const uint8_t key[MEMBERS_KEY])
 {
     for (uint32_t i = 0; i < m->keys; i++)
-        if (is_equal(m->key[i], key, MEMBERS_KEY)) return true;
+        if (members_same(m->key[i], key, MEMBERS_KEY)) return true;
     return false;
 }
 
@@ -58,23 +52,26 @@ static enum members_answer key_is_free(const struct members_record *r, const uin
     for (uint32_t i = 0; i < r->count; i++)
         if (has_key(&r->members[i], key)) return MEMBERS_KEY_TAKEN;
     for (uint32_t i = 0; i < r->gone_count; i++)
-        if (is_equal(r->gone[i].key, key, MEMBERS_KEY)) return MEMBERS_KEY_GONE;
+        if (members_same(r->gone[i].key, key, MEMBERS_KEY)) return MEMBERS_KEY_GONE;
     return MEMBERS_DONE;
 }
 
-static enum members_answer address_is_free(const struct members_record *r, const struct members_member *m)
+/* Of all but `self`; NULL: of all. */
+static enum members_answer place_is_free(const struct members_record *r, const struct members_place *place,
+                                         const struct members_member *self)
 {
-    for (uint32_t i = 0; i < r->count && m->address_size; i++)
-        if (r->members[i].address_size == m->address_size &&
-            is_equal(r->members[i].address, m->address, m->address_size))
+    for (uint32_t i = 0; i < r->count; i++)
+        if (&r->members[i] != self && members_places_meet(&r->members[i].place, place))
             return MEMBERS_ADDRESS_TAKEN;
     return MEMBERS_DONE;
 }
 
-/* M1: another host under an old number begins above every life of the earlier one. */
+/* M1: another host under an old number begins above every life of the earlier one. `gone` knows the last that had numbers;
+ * for the others `forgotten` stands. */
 static enum members_answer number_is_free(const struct members_record *r, const struct members_member *m)
 {
     if (members_find(r, m->number)) return MEMBERS_NUMBER_TAKEN;
+    if (r->forgotten && r->forgotten >= m->since) return MEMBERS_NUMBER_USED;
     for (uint32_t i = 0; i < r->gone_count; i++)
         if (r->gone[i].number == m->number && r->gone[i].since >= m->since) return MEMBERS_NUMBER_USED;
     return MEMBERS_DONE;
@@ -83,8 +80,56 @@ static enum members_answer number_is_free(const struct members_record *r, const 
 static enum members_answer name_is_free(const struct members_record *r, const struct members_member *m)
 {
     for (uint32_t i = 0; i < r->count; i++)
-        if (r->members[i].name_size == m->name_size && is_equal(r->members[i].name, m->name, m->name_size))
+        if (r->members[i].name_size == m->name_size && members_same(r->members[i].name, m->name, m->name_size))
             return MEMBERS_NAME_TAKEN;
+    return MEMBERS_DONE;
+}
+
+/* ---- Tokens ---- */
+
+static struct members_token *find_token(struct members_record *r, uint32_t number)
+{
+    for (uint32_t i = 0; i < r->token_count; i++)
+        if (r->tokens[i].number == number) return &r->tokens[i];
+    return NULL;
+}
+
+static void drop_token(struct members_record *r, const struct members_token *t)
+{
+    const uint32_t from = (uint32_t)(t - r->tokens);
+    r->token_count--;
+    for (uint32_t at = from; at < r->token_count; at++) r->tokens[at] = r->tokens[at + 1];
+    r->tokens[r->token_count] = (struct members_token){0};
+}
+
+/* M21: the uses left go down in the same record. */
+static enum members_answer use_token(struct members_record *r, uint32_t number, const struct members_member *by)
+{
+    struct members_token *t = find_token(r, number);
+    if (!t) return MEMBERS_NO_TOKEN;
+    if (t->role != by->role) return MEMBERS_TOKEN_FORBIDS;
+    if (t->name_size && (t->name_size != by->name_size || !members_same(t->name, by->name, t->name_size)))
+        return MEMBERS_TOKEN_FORBIDS;
+    if (--t->uses == 0) drop_token(r, t);
+    return MEMBERS_DONE;
+}
+
+static enum members_answer issue(struct members_record *r, const struct members_token *token)
+{
+    if (!members_token_is_valid(token)) return MEMBERS_BAD_TOKEN;
+    if (find_token(r, token->number)) return MEMBERS_TOKEN_TAKEN;
+    if (r->token_count == MEMBERS_TOKENS_MAX) return MEMBERS_TOO_MANY_TOKENS;
+    uint32_t at = r->token_count++;
+    for (; at > 0 && r->tokens[at - 1].number > token->number; at--) r->tokens[at] = r->tokens[at - 1];
+    r->tokens[at] = *token;
+    return MEMBERS_DONE;
+}
+
+static enum members_answer revoke(struct members_record *r, uint32_t number)
+{
+    const struct members_token *t = find_token(r, number);
+    if (!t) return MEMBERS_NO_TOKEN;
+    drop_token(r, t);
     return MEMBERS_DONE;
 }
 
@@ -100,12 +145,13 @@ static struct members_member *find(struct members_record *r, uint32_t number)
 static enum members_answer enter(struct members_record *r, const struct members_step *step)
 {
     struct members_member m = step->member;
+    if (!members_member_is_valid(&m) || m.keys != 1) return MEMBERS_BAD_MEMBER;
     enum members_answer answer = name_is_free(r, &m);
-    m.state = may_vote(&m) ? MEMBERS_JOINING : MEMBERS_IN;
-    if (m.keys != 1) return MEMBERS_BAD_MEMBER;
+    m.state = members_may_vote(m.role) ? MEMBERS_JOINING : MEMBERS_IN;
     if (answer == MEMBERS_DONE) answer = number_is_free(r, &m);
     if (answer == MEMBERS_DONE) answer = key_is_free(r, m.key[0]);
-    if (answer == MEMBERS_DONE) answer = address_is_free(r, &m);
+    if (answer == MEMBERS_DONE) answer = place_is_free(r, &m.place, NULL);
+    if (answer == MEMBERS_DONE && step->token.number) answer = use_token(r, step->token.number, &m);
     if (answer != MEMBERS_DONE) return answer;
     if (r->count == MEMBERS_MAX) return MEMBERS_TOO_MANY_MEMBERS;
     uint32_t at = r->count++;
@@ -117,6 +163,7 @@ static enum members_answer enter(struct members_record *r, const struct members_
 static void remember_gone(struct members_record *r, const struct members_member *m)
 {
     if (r->gone_count == MEMBERS_GONE_MAX) {
+        if (r->forgotten < r->gone[0].since) r->forgotten = r->gone[0].since;
         for (uint32_t i = 1; i < MEMBERS_GONE_MAX; i++) r->gone[i - 1] = r->gone[i];
         r->gone_count--;
     }
@@ -138,21 +185,31 @@ static enum members_answer change_role(struct members_member *m, uint8_t role)
     const bool voted = members_votes(m);
     if (m->role == role) return MEMBERS_IS_SO_ALREADY;
     m->role = role;
-    if (may_vote(m) && !voted) m->state = MEMBERS_JOINING;
-    if (!may_vote(m) && m->state == MEMBERS_JOINING) m->state = MEMBERS_IN;
+    if (members_may_vote(m->role) && !voted) m->state = MEMBERS_JOINING;
+    if (!members_may_vote(m->role) && m->state == MEMBERS_JOINING) m->state = MEMBERS_IN;
     return MEMBERS_DONE;
 }
 
-static enum members_answer readdress(const struct members_record *r, struct members_member *m,
-                                     const struct members_member *to)
+static bool is_same_place(const struct members_place *a, const struct members_place *b)
 {
-    if (m->address_size == to->address_size && is_equal(m->address, to->address, MEMBERS_ADDRESS_MAX))
-        return MEMBERS_IS_SO_ALREADY;
-    const enum members_answer answer = address_is_free(r, to);
-    if (answer != MEMBERS_DONE) return answer;
-    m->address_size = to->address_size;
-    for (uint32_t i = 0; i < MEMBERS_ADDRESS_MAX; i++) m->address[i] = to->address[i];
-    return MEMBERS_DONE;
+    if (a->is_dynamic != b->is_dynamic || a->addresses != b->addresses || a->host_size != b->host_size ||
+        a->port != b->port || !members_same(a->host, b->host, a->host_size))
+        return false;
+    for (uint32_t i = 0; i < a->addresses; i++)
+        if (a->address[i].size != b->address[i].size ||
+            !members_same(a->address[i].bytes, b->address[i].bytes, a->address[i].size))
+            return false;
+    return true;
+}
+
+static enum members_answer readdress(const struct members_record *r, struct members_member *m,
+                                     const struct members_place *to)
+{
+    if (!members_place_is_valid(to)) return MEMBERS_BAD_MEMBER;
+    if (is_same_place(&m->place, to)) return MEMBERS_IS_SO_ALREADY;
+    const enum members_answer answer = place_is_free(r, to, m);
+    if (answer == MEMBERS_DONE) m->place = *to;
+    return answer;
 }
 
 static enum members_answer add_key(const struct members_record *r, struct members_member *m,
@@ -180,7 +237,13 @@ static enum members_answer drop_key(struct members_member *m)
 
 static enum members_answer take(struct members_record *r, const struct members_step *step)
 {
-    if (step->kind == MEMBERS_ENTER) return enter(r, step);
+    switch (step->kind) { /* about no member that is there */
+    case MEMBERS_ENTER: return enter(r, step);
+    case MEMBERS_TOKEN: return issue(r, &step->token);
+    case MEMBERS_REVOKE: return revoke(r, step->number);
+    case MEMBERS_SET: return members_set(r, &step->setting);
+    default: break;
+    }
     struct members_member *m = find(r, step->number);
     if (!m) return MEMBERS_UNKNOWN;
     switch (step->kind) {
@@ -195,12 +258,11 @@ static enum members_answer take(struct members_record *r, const struct members_s
         return MEMBERS_DONE;
     case MEMBERS_DROP: drop(r, m); return MEMBERS_DONE;
     case MEMBERS_ROLE: return change_role(m, step->member.role);
-    case MEMBERS_READDRESS: return readdress(r, m, &step->member);
+    case MEMBERS_READDRESS: return readdress(r, m, &step->member.place);
     case MEMBERS_ADD_KEY: return add_key(r, m, step->member.key[0]);
     case MEMBERS_DROP_KEY: return drop_key(m);
-    case MEMBERS_ENTER: break;
+    default: return MEMBERS_BAD_MEMBER;
     }
-    return MEMBERS_BAD_MEMBER;
 }
 
 /* ---- The whole change ---- */
@@ -239,7 +301,6 @@ static enum members_answer may_begin(const struct members_record *record, bool i
                                      const struct members_change *change)
 {
     if (!is_sole) return MEMBERS_IS_JOINT;
-    if (change->count == 0) return MEMBERS_NO_STEPS;
     if (change->count > MEMBERS_STEPS_MAX) return MEMBERS_TOO_MANY_STEPS;
     for (uint32_t i = 0; i < record->done_count; i++)
         if (record->done[i] == change->request) return MEMBERS_DONE_BEFORE;

@@ -169,7 +169,7 @@ void quorum_review(const struct quorum *q)
 {
     const struct quorum_group *g = q->group;
     if (has_the_links_it_lacked(q) && quorum_may_stand(q)) stop_waiting(q);
-    const bool awaits_news = quorum_is_voteless(q->cfg, q->cfg->self); /* M24 */
+    const bool awaits_news = quorum_is_voteless(q, q->cfg->self); /* M24 */
     if (g->role == QUORUM_IDLE && !g->waiting && !awaits_news && quorum_may_stand(q)) wait_for_turn(q);
     if (g->role == QUORUM_LEADER && !g->asking && lacks_somebody(q)) quorum_ask(q);
     if (g->role == QUORUM_CANDIDATE && quorum_has_majority(q)) ask_everybody_anew(q);

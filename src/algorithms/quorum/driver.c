@@ -20,16 +20,16 @@ static void settle(const struct quorum *q)
 /* A leader without a vote has no session with an observer. */
 static void tell_observers(const struct quorum *q)
 {
-    if (!quorum_is_voter(q->cfg, q->cfg->self) || !quorum_has_voteless(q->cfg)) return;
+    if (!quorum_votes(q, q->cfg->self) || !quorum_has_voteless(q)) return;
     for (el_node to = 1; to <= q->cfg->cluster->count; to++)
-        if (!quorum_takes_part(q->cfg, to)) quorum_tell_news(q, to);
+        if (quorum_is_observer(q, to)) quorum_tell_news(q, to);
 }
 
 /* By the record in force. Also a member that has no vote and does not want to lead now. */
 static bool takes_part(const struct quorum *q)
 {
     const el_node self = q->cfg->self;
-    return quorum_votes(q, self) || quorum_may_lead(q, self) || quorum_is_voteless(q->cfg, self);
+    return quorum_votes(q, self) || quorum_may_lead(q, self) || quorum_is_voteless(q, self);
 }
 
 /* If claims are posted, QUORUM_HEIRS makes each leader count the beats of its heir, for preempt. */
@@ -65,8 +65,10 @@ void quorum_tell_time(const struct quorum *q, uint64_t ms)
 
 void quorum_tell_record(const struct quorum *q, uint32_t record, uint64_t floor)
 {
-    if (quorum_install(q, record, floor))
+    if (quorum_install(q, record, floor)) {
+        if (q->group) quorum_hear_for_ourselves(q);
         beat(q); /* tells the others, and asks for promises by the new record */
+    }
     settle(q);
 }
 
@@ -117,7 +119,7 @@ static void hear(const struct quorum *q, const struct el_msg *m)
         if (m->kind == QUORUM_BEAT && !q->posts_claims)
             quorum_on_claim(q, m->from, quorum_from_incarnation(m), quorum_claim_in(m));
         quorum_session_hear(q, m);
-        if (m->kind == QUORUM_BEAT && !q->posts_claims && quorum_is_voteless(q->cfg, m->from))
+        if (m->kind == QUORUM_BEAT && !q->posts_claims && quorum_is_voteless(q, m->from))
             quorum_tell_news(q, m->from);
     }
 }
@@ -150,8 +152,7 @@ void quorum_read_claim(const struct quorum *q, el_node from, uint64_t incarnatio
 
 void quorum_read_news(const struct quorum *q, el_node from, struct quorum_told told)
 {
-    if (told.term >= EL_EPOCH_MAX || told.leader > q->cfg->cluster->count ||
-        !quorum_may_tell(q->cfg, from, told)) {
+    if (told.term >= EL_EPOCH_MAX || told.leader > q->cfg->cluster->count || !quorum_may_tell(q, from, told)) {
         el_note(q->out, QUORUM_DROPS_UNENTITLED, from, QUORUM_TOLD);
     } else if (!quorum_believes(q, told.term)) {
         el_note(q->out, QUORUM_DROPS_CLOCK, from, told.term);

@@ -72,6 +72,8 @@ bool quorum_is_of_later_record(const struct quorum *q, const struct el_msg *m)
 
 void quorum_hear_record(const struct quorum *q, const struct el_msg *m)
 {
+    if (q->era && quorum_bears_era(m->kind) && quorum_record(m) >= q->era->installed)
+        quorum_peer(q, m->from)->behind = 0;
     if (q->me->incarnation && quorum_is_of_later_record(q, m))
         el_note(q->out, QUORUM_LAGS, m->from, quorum_record(m) + 1);
 }
@@ -193,6 +195,13 @@ static void ask_anew(const struct quorum *q)
     if (q->me->unlearned && !q->me->silent) quorum_floor_ask_afresh(q);
 }
 
+/* A candidate that does not know yet that it is one beats nobody, and so nobody would answer it. */
+static void look_for_the_behind(const struct quorum *q)
+{
+    for (el_node node = 1; node <= q->cfg->cluster->count; node++)
+        quorum_peer(q, node)->behind = node != q->cfg->self && quorum_is_voteless(q, node);
+}
+
 static void begin_era(const struct quorum *q)
 {
     stop_settling(q);
@@ -212,6 +221,7 @@ bool quorum_install(const struct quorum *q, uint32_t record, uint64_t floor)
     q->era->installed = record;
     q->era->joint = quorum_begins_era(cluster, record);
     begin_era(q);
+    look_for_the_behind(q);
     raise_floor(q, floor);
     quorum_save(q);
     el_note(q->out, QUORUM_INSTALLS, record + 1, quorum_era_number(cluster, record));
@@ -238,6 +248,7 @@ void quorum_era_restore(const struct quorum *q, uint64_t word)
     if (!q->era || installed == 0 || installed > q->cfg->cluster->record_count) return;
     q->era->installed = (uint32_t)installed;
     q->era->joint = word & JOINT;
+    look_for_the_behind(q);
 }
 
 void quorum_era_timer(const struct quorum *q, uint32_t timer, el_node slot)

@@ -45,7 +45,8 @@ _Static_assert(sizeof(struct quorum_former) == 24, "no padding");
 struct el_msg quorum_with_era(const struct quorum *q, struct el_msg m);
 /* Learns from a message that was admitted: that the era is sole. */
 void quorum_hear_era(const struct quorum *q, const struct el_msg *m);
-/* Notes that the sender has a record that we do not have. For any message, entitled or not: the host asks for it. */
+/* Notes that the sender has a record that we do not have. For any message, entitled or not: the host asks for it. And that it
+ * is not behind. */
 void quorum_hear_record(const struct quorum *q, const struct el_msg *m);
 /* M8: the answer is of a later era than ours, and counts neither as a vote nor as a lease. */
 bool quorum_is_of_later_era(const struct quorum *q, const struct el_msg *m);

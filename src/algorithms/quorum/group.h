@@ -127,6 +127,8 @@ uint32_t quorum_count_ahead(const struct quorum *q, el_node of, bool voteless);
 struct quorum_told quorum_news_for(const struct quorum *q, el_node to);
 /* The same as a message. */
 void quorum_tell_news(const struct quorum *q, el_node to);
+/* A record was installed: a member that votes by it hears the leader itself, and what it was told counts no more. */
+void quorum_hear_for_ourselves(const struct quorum *q);
 /* If the group has come free since the last call, tells the first in line. */
 void quorum_tell_first_in_line(const struct quorum *q);
 /* A voter that we hear, and that names the leader in `claim`. */

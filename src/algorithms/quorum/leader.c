@@ -312,7 +312,8 @@ enum el_answer quorum_on_request(const struct quorum *q, enum el_request_what wh
     if (what != EL_TRANSFER) return EL_UNKNOWN_HERE;
     /* Of a member without a session only voters know whether it wants to lead, and whether it is there. */
     const bool is_known = quorum_has_session(q, to);
-    if (to == q->cfg->self || (is_known ? !quorum_may_lead(q, to) : !quorum_takes_part(q->cfg, to)))
+    if (to == q->cfg->self ||
+        (is_known || quorum_installed(q) ? !quorum_may_lead(q, to) : !quorum_takes_part(q->cfg, to)))
         return EL_NOT_ELIGIBLE;
     if (is_known && !quorum_in_touch(q, to)) return EL_OUT_OF_TOUCH;
     hand_over(q, to);

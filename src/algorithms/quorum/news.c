@@ -15,7 +15,7 @@ uint32_t quorum_count_ahead(const struct quorum *q, el_node of, bool voteless)
 {
     uint32_t ahead = 0;
     for (el_node node = 1; node <= q->cfg->cluster->count; node++)
-        ahead += node != of && quorum_is_voteless(q->cfg, node) == voteless && quorum_may_lead(q, node) &&
+        ahead += node != of && quorum_is_voteless(q, node) == voteless && quorum_may_lead(q, node) &&
                  quorum_recent(q, node) && el_outranks(q->cfg->cluster, node, of);
     return ahead;
 }
@@ -42,16 +42,16 @@ struct quorum_told quorum_news_for(const struct quorum *q, el_node to)
 
 void quorum_tell_news(const struct quorum *q, el_node to)
 {
-    if (quorum_is_voter(q->cfg, q->cfg->self)) quorum_send(q, to, quorum_make_told(quorum_news_for(q, to)));
+    if (quorum_votes(q, q->cfg->self)) quorum_send(q, to, quorum_make_told(quorum_news_for(q, to)));
 }
 
 void quorum_tell_first_in_line(const struct quorum *q)
 {
-    if (!quorum_is_voter(q->cfg, q->cfg->self) || !quorum_has_voteless(q->cfg)) return;
+    if (!quorum_votes(q, q->cfg->self) || !quorum_has_voteless(q)) return;
     const bool was_free = q->group->was_free;
     q->group->was_free = quorum_is_free(q) && !quorum_knows_leader(q);
     for (el_node to = 1; !was_free && q->group->was_free && to <= q->cfg->cluster->count; to++)
-        if (quorum_is_voteless(q->cfg, to) && quorum_recent(q, to) && quorum_news_for(q, to).place)
+        if (quorum_is_voteless(q, to) && quorum_recent(q, to) && quorum_news_for(q, to).place)
             quorum_tell_news(q, to);
 }
 
@@ -70,6 +70,16 @@ static void wait_for_place(const struct quorum *q, uint32_t place)
     if (q->group->role != QUORUM_IDLE || q->group->waiting || !quorum_may_stand(q)) return;
     el_note(q->out, QUORUM_WAITS, place - 1, 0);
     quorum_wait(q, (place - 1) * stagger, (place - 1) * stagger + stagger / 2);
+}
+
+void quorum_hear_for_ourselves(const struct quorum *q)
+{
+    if (!quorum_votes(q, q->cfg->self)) return;
+    q->group->told_by = 0;
+    for (el_node voter = 1; voter <= q->cfg->cluster->count; voter++) {
+        ballot(q, voter)->tells = 0;
+        ballot(q, voter)->suggests = 0;
+    }
 }
 
 static void forget_claim(const struct quorum *q)
@@ -104,7 +114,7 @@ void quorum_on_told(const struct quorum *q, el_node from, struct quorum_told tol
 {
     struct quorum_group *g = q->group;
     const el_node self = q->cfg->self;
-    if (quorum_is_voter(q->cfg, self)) return;
+    if (quorum_votes(q, self)) return;
     ballot(q, from)->tells = 0;
     ballot(q, from)->suggests = g->role == QUORUM_LEADER && told.leader == self ? (uint16_t)told.heir : 0;
     if (told.leader && told.leader != self) hear_of_leader(q, from, told);

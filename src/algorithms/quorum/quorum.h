@@ -183,26 +183,18 @@ static inline bool quorum_is_voter(const struct el_config *cfg, el_node node)
     return quorum_has_vote(cfg->cluster, node);
 }
 
-/* M22: it may lead and has no vote. Users call this role candidate. Where records may follow nobody is: a member that
- * leads without a vote may come to vote, so it has sessions with all, and keeps a floor. */
-static inline bool quorum_is_voteless(const struct el_config *cfg, el_node node)
+/* M22, by record 1: it may lead and has no vote. Users call this role candidate. By the record in force: quorum_is_voteless()
+ * in session.h. */
+static inline bool quorum_begins_voteless(const struct el_config *cfg, el_node node)
 {
     const uint8_t *roles = cfg->cluster->roles;
-    if (!roles || cfg->cluster->record_count > 0) return false;
-    return roles[node - 1] == EL_VOTELESS || roles[node - 1] == EL_WITHDRAWN;
+    return roles && (roles[node - 1] == EL_VOTELESS || roles[node - 1] == EL_WITHDRAWN);
 }
 
 /* It votes, or it may lead, or both: no observer. */
 static inline bool quorum_takes_part(const struct el_config *cfg, el_node node)
 {
     return !cfg->cluster->roles || cfg->cluster->roles[node - 1] != EL_OBSERVER;
-}
-
-static inline bool quorum_has_voteless(const struct el_config *cfg)
-{
-    for (el_node node = 1; cfg->cluster->roles && node <= cfg->cluster->count; node++)
-        if (quorum_is_voteless(cfg, node)) return true;
-    return false;
 }
 
 static inline uint32_t quorum_voters(const struct el_config *cfg)

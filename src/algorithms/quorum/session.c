@@ -57,6 +57,42 @@ bool quorum_votes(const struct quorum *q, el_node node)
     return quorum_elects(&voters, node);
 }
 
+bool quorum_had_vote(const struct quorum *q, el_node node)
+{
+    const struct el_cluster *cluster = q->cfg->cluster;
+    if (quorum_has_vote(cluster, node)) return true;
+    for (uint32_t record = 1; q->era && record <= q->era->installed; record++)
+        if (quorum_is_in(quorum_voters_by(cluster, record), node)) return true;
+    return false;
+}
+
+bool quorum_is_voteless(const struct quorum *q, el_node node)
+{
+    if (!q->era || q->era->installed == 0) return quorum_begins_voteless(q->cfg, node);
+    return quorum_may_lead(q, node) && !quorum_had_vote(q, node);
+}
+
+bool quorum_has_voteless(const struct quorum *q)
+{
+    const bool is_recorded = q->era && q->era->installed > 0;
+    for (el_node node = 1; (is_recorded || q->cfg->cluster->roles) && node <= q->cfg->cluster->count; node++)
+        if (quorum_is_voteless(q, node)) return true;
+    return false;
+}
+
+bool quorum_is_observer(const struct quorum *q, el_node node)
+{
+    if (!q->era || q->era->installed == 0) return !quorum_takes_part(q->cfg, node);
+    return !quorum_votes(q, node) && !quorum_may_lead(q, node);
+}
+
+bool quorum_has_session(const struct quorum *q, el_node node)
+{
+    const el_node self = q->cfg->self;
+    if (quorum_had_vote(q, node) || quorum_had_vote(q, self)) return true;
+    return q->cfg->cluster->record_count > 0 && !quorum_is_voteless(q, node) && !quorum_is_voteless(q, self);
+}
+
 bool quorum_may_lead(const struct quorum *q, el_node node)
 {
     if (!q->era || q->era->installed == 0) return quorum_may_hold(q->cfg, node);
@@ -98,7 +134,7 @@ el_duration quorum_rest(const struct el_config *cfg)
 
 bool quorum_rests(const struct quorum *q)
 {
-    if (!quorum_is_voteless(q->cfg, q->cfg->self)) return false;
+    if (!quorum_is_voteless(q, q->cfg->self)) return false;
     return q->posts_claims || !q->group ? q->is_at_rest : q->group->role == QUORUM_IDLE && !q->group->stopping;
 }
 

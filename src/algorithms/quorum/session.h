@@ -47,7 +47,8 @@ struct quorum_peer {
     uint8_t floor_known;
     uint8_t entrusted; /* its incarnation was granted some group, so our promise to it binds us */
     uint8_t settled; /* M10: it said SETTLED in answer to a message that is not older than the running lease */
-    uint8_t spare[5];
+    uint8_t behind;  /* it is a candidate by our record, and has not said yet that it has that record */
+    uint8_t spare[4];
 };
 _Static_assert(sizeof(struct quorum_peer) == 96, "no padding");
 
@@ -94,18 +95,24 @@ static inline bool quorum_linked(const struct quorum *q, el_node node)
     return node == q->cfg->self || quorum_peer(q, node)->linked;
 }
 
-/* M22: only voters have sessions with others. Where records may follow, all do. */
-static inline bool quorum_has_session(const struct quorum *q, el_node node)
-{
-    return quorum_is_voter(q->cfg, node) || quorum_is_voter(q->cfg, q->cfg->self) ||
-           q->cfg->cluster->record_count > 0;
-}
+/* M15: it votes, or it voted by an earlier record, so that it may still have to release something. */
+bool quorum_had_vote(const struct quorum *q, el_node node);
+/* M22: it may lead by the record in force, and no record up to that one has given it a vote. */
+bool quorum_is_voteless(const struct quorum *q, el_node node);
+bool quorum_has_voteless(const struct quorum *q);
+/* It neither votes nor leads by the record in force. */
+bool quorum_is_observer(const struct quorum *q, el_node node);
+
+/* M22: a candidate has sessions with voters only. Other members without a vote have none with each other unless records may
+ * follow, by which they come to vote. */
+bool quorum_has_session(const struct quorum *q, el_node node);
 
 /* Whether we send it beats, releases and obituaries. A voter sends none to members that may lead and have no vote: it
- * answers their beats. */
+ * answers their beats. But one that does not know yet that it may lead sends none. */
 static inline bool quorum_tells(const struct quorum *q, el_node node)
 {
-    return node != q->cfg->self && quorum_has_session(q, node) && !quorum_is_voteless(q->cfg, node);
+    return node != q->cfg->self && quorum_has_session(q, node) &&
+           (!quorum_is_voteless(q, node) || quorum_peer(q, node)->behind);
 }
 
 /* M23: we have no vote, lead nothing and stand for nothing. */
@@ -117,8 +124,8 @@ el_duration quorum_rest(const struct el_config *cfg);
 static inline bool quorum_in_touch(const struct quorum *q, el_node node)
 {
     const struct quorum_peer *p = quorum_peer(q, node);
-    return quorum_is_voteless(q->cfg, node) && node != q->cfg->self ? p->recent && p->renews
-                                                                    : quorum_linked(q, node);
+    return quorum_is_voteless(q, node) && node != q->cfg->self ? p->recent && p->renews
+                                                               : quorum_linked(q, node);
 }
 
 /* Q8: whether our promise to this incarnation still runs. */

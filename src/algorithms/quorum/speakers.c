@@ -31,13 +31,20 @@ static bool speaks_as_voter(const struct quorum *q, el_node node)
     return q->cfg->cluster->record_count > 0 ? quorum_was_member(q, node) : quorum_is_voter(q->cfg, node);
 }
 
-/* A voter tells of another leader, or suggests an heir. Where records may follow nobody tells. */
-bool quorum_may_tell(const struct el_config *cfg, el_node from, struct quorum_told told)
+/* Where records may follow, it may be a member by a record that we do not have, as an heir may. */
+static bool may_be_told_of(const struct quorum *q, el_node node)
 {
-    if (!quorum_is_voter(cfg, from) || cfg->cluster->record_count > 0) return false;
-    if (told.heir > cfg->cluster->count || (told.heir && !quorum_takes_part(cfg, told.heir))) return false;
-    return told.leader == EL_NOBODY ||
-           (quorum_takes_part(cfg, told.leader) && quorum_proposer(told.term) == told.leader);
+    return q->cfg->cluster->record_count > 0 || quorum_takes_part(q->cfg, node);
+}
+
+/* A voter tells of another leader, or suggests an heir. */
+bool quorum_may_tell(const struct quorum *q, el_node from, struct quorum_told told)
+{
+    const uint32_t count = q->cfg->cluster->count;
+    if (!quorum_had_vote(q, from)) return false;
+    if (told.heir > count || (told.heir && !may_be_told_of(q, told.heir))) return false;
+    return told.leader == EL_NOBODY || (told.leader <= count && may_be_told_of(q, told.leader) &&
+                                        quorum_proposer(told.term) == told.leader);
 }
 
 /* ---- What ---- */
@@ -60,7 +67,7 @@ bool quorum_is_entitled(const struct quorum *q, const struct el_msg *m)
     case QUORUM_RELEASE: return takes_part && is_about_itself(m) && is_heir(q, quorum_heir_in(m));
     case QUORUM_OBIT:
         return takes_part && is_about_itself(m) && quorum_incarnation_about(m) < quorum_from_incarnation(m);
-    case QUORUM_TOLD: return quorum_may_tell(q->cfg, m->from, quorum_told_in(m));
+    case QUORUM_TOLD: return quorum_may_tell(q, m->from, quorum_told_in(m));
     default: return is_voter; /* AskFloor, TellFloor */
     }
 }

@@ -45,7 +45,7 @@ bool quorum_is_entitled(const struct quorum *q, const struct el_msg *m);
 /* Whether `from` may make this claim, in a beat or a posting. A claim without a term withdraws its own. */
 bool quorum_may_claim(const struct quorum *q, el_node from, struct quorum_claim claim);
 /* Whether `from` may tell this of another member. */
-bool quorum_may_tell(const struct el_config *cfg, el_node from, struct quorum_told told);
+bool quorum_may_tell(const struct quorum *q, el_node from, struct quorum_told told);
 
 /* The highest of all terms that the message would make us see. */
 uint64_t quorum_terms_in(const struct el_msg *m);

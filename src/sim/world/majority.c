@@ -12,11 +12,34 @@ bool sim_reaches_both_ways(const struct sim_world *world, el_node a, el_node b)
            (a == b || (!sim_network_cut(world, a, b) && !sim_network_cut(world, b, a)));
 }
 
-/* So it has sessions with voters only. Where records may follow, all members have sessions with each other. */
-static bool has_no_vote(const struct el_cluster *cluster, el_node node)
+static bool has_role(const struct el_cluster *cluster, el_node node, uint8_t role)
 {
-    return cluster->roles && cluster->record_count == 0 &&
-           (cluster->roles[node - 1] == EL_OBSERVER || cluster->roles[node - 1] == EL_VOTELESS);
+    return cluster->roles && cluster->roles[node - 1] == role;
+}
+
+/* By no record up to the last that was decided. */
+static bool never_voted(const struct sim_world *world, el_node node)
+{
+    const struct el_cluster *cluster = &world->plan->cluster;
+    for (uint32_t record = 1; record <= world->records.decided; record++)
+        if (cluster->records[record - 1].voters & el_bit(node)) return false;
+    return has_role(cluster, node, EL_OBSERVER) || has_role(cluster, node, EL_VOTELESS);
+}
+
+static bool is_candidate(const struct sim_world *world, el_node node)
+{
+    const struct el_cluster *cluster = &world->plan->cluster;
+    const uint32_t decided = world->records.decided;
+    const bool leads =
+        decided ? cluster->records[decided - 1].leaders & el_bit(node) : has_role(cluster, node, EL_VOTELESS);
+    return leads && never_voted(world, node);
+}
+
+/* A member that never voted has sessions with voters only; where records may follow, only a candidate has. */
+static bool hear_each_other(const struct sim_world *world, el_node a, el_node b)
+{
+    if (a == b || !never_voted(world, a) || !never_voted(world, b)) return true;
+    return world->plan->cluster.record_count > 0 && !is_candidate(world, a) && !is_candidate(world, b);
 }
 
 static bool reaches_majority(const struct sim_world *world, el_node node)
@@ -56,7 +79,7 @@ static bool could_lead(struct sim_world *world, el_node node)
 static bool is_reached_by_a_voter(const struct sim_world *world, el_node leader, el_node node)
 {
     for (el_node voter = 1; voter <= world->plan->cluster.count; voter++)
-        if (!has_no_vote(&world->plan->cluster, voter) && sim_reaches_both_ways(world, leader, voter) &&
+        if (!never_voted(world, voter) && sim_reaches_both_ways(world, leader, voter) &&
             sim_reaches_both_ways(world, voter, node))
             return true;
     return false;
@@ -67,8 +90,7 @@ static bool is_reached(const struct sim_world *world, el_node node)
 {
     const struct el_cluster *cluster = &world->plan->cluster;
     const el_node source = world->algorithm->store ? cluster->count : rightful_leader(world);
-    if (source != node && has_no_vote(cluster, source) && has_no_vote(cluster, node))
-        return is_reached_by_a_voter(world, source, node);
+    if (!hear_each_other(world, source, node)) return is_reached_by_a_voter(world, source, node);
     return sim_reaches_both_ways(world, source, node);
 }
 

@@ -21,7 +21,7 @@
 
 #include "lib/scratch.h"
 
-enum { HOSTS_MAX = 5, WATCHED_MAX = 24, LETTERS_MAX = 50000, MILLION = 1000000, DRIFT = 10000, TEXT = 200 };
+enum { HOSTS_MAX = 6, WATCHED_MAX = 24, LETTERS_MAX = 50000, MILLION = 1000000, DRIFT = 10000, TEXT = 200 };
 #define MS UINT64_C(1000000)
 
 struct hosted {

@@ -24,14 +24,14 @@ uint8_t session_beat_flags(const struct session *s, el_node to)
 {
     const struct quorum_peer *p = &s->peers[to - 1];
     if (session_is_urgent(s)) return QUORUM_URGENT;
-    if (quorum_is_voteless(&s->cfg, s->cfg.self)) return 0; /* a voter sends us no beats to answer with */
+    if (quorum_begins_voteless(&s->cfg, s->cfg.self)) return 0; /* a voter sends us no beats to answer with */
     return p->linked && p->heard && p->lease ? QUORUM_DEFERRABLE : 0;
 }
 
 static el_node who_paces(const struct session *s)
 {
     for (el_node member = 1; member <= s->cluster.count; member++)
-        if (quorum_is_voteless(&s->cfg, member))
+        if (quorum_begins_voteless(&s->cfg, member))
             continue;
         else if (member == s->cfg.self ? session_is_urgent(s)
                                        : s->peers[member - 1].recent && s->urgent >> (member - 1) & 1)
@@ -70,7 +70,7 @@ bool session_hear_pace(struct session *s, const struct el_msg *beat)
 bool session_keep_answer(struct session *s, const struct el_msg *msg)
 {
     if (msg->kind != QUORUM_ACK || !(msg->flags & QUORUM_PROMISE)) return false;
-    if (quorum_is_voteless(&s->cfg, msg->to)) return false;
+    if (quorum_begins_voteless(&s->cfg, msg->to)) return false;
     if (!s->is_on_disk || !quorum_may_hold(&s->cfg, s->cfg.self)) return false; /* we send no beats */
     s->answers[msg->to - 1] = *msg;
     return true;

@@ -316,7 +316,7 @@ static uint32_t digest_news(const struct session_group *group, const struct quor
     const uint64_t words[] = {news.leader,
                               news.leader ? news.term : 0,
                               news.incarnation,
-                              news.leader && quorum_is_voteless(q->cfg, news.leader) ? news.heir : 0,
+                              news.leader && quorum_is_voteless(q, news.leader) ? news.heir : 0,
                               !news.leader && quorum_is_free(q),
                               candidates_here(session_of(group), group),
                               extra ? extra->value_number : 0};

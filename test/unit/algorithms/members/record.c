@@ -2,7 +2,6 @@
  * Records of the membership: one encoding, nothing else is taken, and each change is carried out whole or refused with its
  * reason.
  */
-#include "algorithms/members/record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,66 +11,7 @@
 
 #include <cmocka.h>
 
-static struct members_record base, next, other;
-static uint8_t bytes[MEMBERS_BYTES_MAX], again[MEMBERS_BYTES_MAX];
-
-static struct members_member member(uint16_t number, const char *name, enum members_role role)
-{
-    struct members_member m = {
-        .number = number, .role = (uint8_t)role, .since = number, .keys = 1, .address_size = 6};
-    m.name_size = (uint8_t)strlen(name);
-    memcpy(m.name, name, m.name_size);
-    m.address[0] = 10;
-    m.address[3] = (uint8_t)number;
-    m.address[5] = 7;
-    memset(m.key[0], number, MEMBERS_KEY);
-    return m;
-}
-
-/* a, b, c vote, d observes. */
-static int set_up(void **state)
-{
-    (void)state;
-    memset(&base, 0, sizeof base);
-    memset(base.cluster, 7, sizeof base.cluster);
-    base.lineage = 3;
-    base.version = base.era = 1;
-    base.members[base.count++] = member(1, "a", MEMBERS_VOTER);
-    base.members[base.count++] = member(2, "b", MEMBERS_VOTER);
-    base.members[base.count++] = member(3, "c", MEMBERS_WITNESS);
-    base.members[base.count++] = member(9, "d", MEMBERS_OBSERVER);
-    return 0;
-}
-
-static struct members_step step(enum members_step_kind kind, uint16_t number)
-{
-    return (struct members_step){.kind = kind, .number = number};
-}
-
-static struct members_step enters(struct members_member m)
-{
-    return (struct members_step){.kind = MEMBERS_ENTER, .member = m};
-}
-
-static uint64_t request;
-
-static enum members_answer try_two(struct members_step one, struct members_step two)
-{
-    request++;
-    struct members_change change = {.count = two.kind ? 2 : 1, .request = request, .steps = {one, two}};
-    return members_apply(&base, 0x1234, true, &change, &next);
-}
-
-static enum members_answer try(struct members_step one)
-{
-    return try_two(one, (struct members_step){0});
-}
-
-static void does(struct members_step one)
-{
-    assert_int_equal(try(one), MEMBERS_DONE);
-    base = next;
-}
+#include "lib/node/records.h"
 
 /* A number that is given to another host in one record: another voter, so another era. */
 static void another_host_under_a_number_is_another_voter(void **state)
@@ -128,15 +68,13 @@ static void takes_nothing_else(void **state)
     assert_true(refused > 100);
 }
 
-static void refuses(struct members_record wrong)
-{
-    assert_false(members_is_valid(&wrong));
-}
+#define refuses(record) assert_false(members_is_valid(&(record)))
 
 static void knows_what_no_record_is(void **state)
 {
     (void)state;
-    struct members_record r = base;
+    static struct members_record r;
+    r = base;
     assert_true(members_is_valid(&r));
     r.members[1].number = 1, refuses(r), r = base;
     r.members[1].role = 5, refuses(r), r = base;
@@ -147,8 +85,16 @@ static void knows_what_no_record_is(void **state)
     r.members[1].name[40] = 'x', refuses(r), r = base;
     memset(r.members[1].key[0], 1, MEMBERS_KEY), refuses(r), r = base; /* a's */
     memset(r.members[1].key[0], 0, MEMBERS_KEY), refuses(r), r = base;
-    r.members[1].address_size = 0, refuses(r), r = base; /* a voter that nobody reaches */
-    r.members[1].address[5] = 0, refuses(r), r = base;
+    memset(&r.members[1].place, 0, sizeof r.members[1].place), refuses(r), r = base; /* nobody reaches it */
+    r.members[1].place.address[0].bytes[5] = 0, refuses(r), r = base;
+    r.members[1].place.address[0].size = 7, refuses(r), r = base;
+    r.members[1].place.address[0].bytes[7] = 1, refuses(r), r = base;
+    r.members[1].place.address[1] = address(9, 9), refuses(r), r = base; /* behind the last */
+    r.members[1].place.address[0] = address(1, 7), refuses(r), r = base; /* a's */
+    r.members[1].place.addresses = 4, refuses(r), r = base;
+    r.members[1].place.is_dynamic = 1, refuses(r), r = base;
+    r.members[1].place.port = 7, refuses(r), r = base; /* of no host */
+    r.forgotten = EL_EPOCH_MAX, refuses(r), r = base;
     r.members[3].state = MEMBERS_JOINING, refuses(r), r = base; /* an observer joins nothing */
     r.members[1].since = EL_EPOCH_MAX, refuses(r), r = base;
     r.version = 0, refuses(r), r = base;
@@ -195,7 +141,7 @@ static void another_host_under_an_old_number_is_another_voter(void **state)
     (void)state;
     struct members_member m = member(2, "B", MEMBERS_VOTER);
     memset(m.key[0], 77, MEMBERS_KEY);
-    m.address[3] = 77;
+    m.place.address[0] = address(77, 7);
     does(step(MEMBERS_DROP, 2));
     assert_int_equal(try(enters(m)), MEMBERS_NUMBER_USED);
     m.since = 3;
@@ -230,7 +176,7 @@ static void readdresses_and_rekeys(void **state)
     move.member = member(50, "x", MEMBERS_VOTER);
     memset(key.member.key[0], 50, MEMBERS_KEY);
     does(move);
-    assert_int_equal(base.members[0].address[3], 50);
+    assert_int_equal(base.members[0].place.address[0].bytes[3], 50);
     assert_int_equal(try(move), MEMBERS_IS_SO_ALREADY);
     assert_int_equal(try(step(MEMBERS_DROP_KEY, 1)), MEMBERS_ONE_KEY);
     does(key);
@@ -252,13 +198,13 @@ static void refuses_what_makes_no_sense(void **state)
     assert_int_equal(try(enters(m)), MEMBERS_NUMBER_TAKEN);
     m = member(4, "e", MEMBERS_VOTER), memset(m.key[0], 1, MEMBERS_KEY);
     assert_int_equal(try(enters(m)), MEMBERS_KEY_TAKEN);
-    m = member(4, "e", MEMBERS_VOTER), m.address[3] = 1;
+    m = member(4, "e", MEMBERS_VOTER), m.place.address[0] = address(1, 7);
     assert_int_equal(try(enters(m)), MEMBERS_ADDRESS_TAKEN);
     m = member(4, "e f", MEMBERS_VOTER);
     assert_int_equal(try(enters(m)), MEMBERS_BAD_MEMBER);
     m = member(4, "e", (enum members_role)7);
     assert_int_equal(try(enters(m)), MEMBERS_BAD_MEMBER);
-    m = member(1001, "e", MEMBERS_VOTER);
+    m = member(1001, "e", MEMBERS_VOTER), m.place.address[0] = address(77, 7);
     assert_int_equal(try(enters(m)), MEMBERS_BAD_MEMBER);
     assert_int_equal(try(step(MEMBERS_DROP, 8)), MEMBERS_UNKNOWN);
     assert_int_equal(try(step(MEMBERS_SEAT, 1)), MEMBERS_NOT_JOINING);
@@ -279,9 +225,7 @@ static void carries_out_a_request_once_and_one_at_a_time(void **state)
     assert_int_equal(next.floor, 5);
     base = next;
     assert_int_equal(members_apply(&base, 1, true, &change, &next), MEMBERS_DONE_BEFORE);
-    change.count = 0, change.request = 100;
-    assert_int_equal(members_apply(&base, 1, true, &change, &next), MEMBERS_NO_STEPS);
-    change.count = MEMBERS_STEPS_MAX + 1;
+    change.request = 100, change.count = MEMBERS_STEPS_MAX + 1;
     assert_int_equal(members_apply(&base, 1, true, &change, &next), MEMBERS_TOO_MANY_STEPS);
 }
 
@@ -296,7 +240,7 @@ static void is_full_at_its_limits(void **state)
         m = member(number, name, number < 100 ? MEMBERS_VOTER : MEMBERS_CANDIDATE);
         memset(m.key[0], 0, MEMBERS_KEY);
         m.key[0][0] = (uint8_t)number, m.key[0][1] = (uint8_t)(number >> 8), m.key[0][2] = 1;
-        m.address[2] = (uint8_t)(number >> 8), m.address[1] = 9;
+        m.place.address[0].bytes[2] = (uint8_t)(number >> 8), m.place.address[0].bytes[1] = 9;
         m.state = number < 100 ? MEMBERS_JOINING : MEMBERS_IN;
         base.members[base.count++] = m;
     }

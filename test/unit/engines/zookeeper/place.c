@@ -22,6 +22,12 @@ void run_begin(struct place *p, uint8_t kind)
     fake_say("run %u", kind);
 }
 
+void run_unwatch(struct place *p)
+{
+    (void)p;
+    fake_say("unwatch");
+}
+
 void run_give_up(struct place *p)
 {
     (void)p;
