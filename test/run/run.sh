@@ -602,6 +602,7 @@ test_hung() {
     : >"$dir/fake/stalled"
     ends_with 75
     verify "$name" "is not said" says 'no longer leading \(no-quorum: the lease was not renewed and is about to end\); stopping the command'
+    verify "$name" "the agent is not told why" has fake/log '^unrenewed'
     verify "$name" "SIGTERM did not come before SIGKILL" test -s "$dir/asked"
     verify "$name" "worked beyond the deadline" before_deadline
     verify "$name" "some are left" all_gone "$dir/pids"

@@ -155,7 +155,7 @@ const struct history_entry *history_lead(struct history *, uint64_t now_ns, cons
                                          uint32_t *count);
 /* A peer says it about its own tenure. */
 void history_hear_statement(struct history *, el_node from, uint64_t group, const struct history_statement *);
-/* No majority has renewed our lease for so long. `heard_ns`, by position - 1: how long ago each voter was heard;
+/* No majority has renewed our lease for so long; 0: it was renewed, but too late for its holder. `heard_ns`, by position - 1: how long ago each voter was heard;
  * those above `late_ns` are silent. */
 void history_lose_majority(struct history *, uint64_t now_ns, uint64_t group, uint64_t unrenewed_ns,
                            const uint64_t *heard_ns, uint64_t late_ns);

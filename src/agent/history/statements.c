@@ -157,7 +157,10 @@ static void write_silent(const struct history *c, const struct history_entry *lo
         else if (used < size)
             used += (size_t)snprintf(text + used, size - used, "never heard");
     }
-    if (!lost->token) snprintf(text, size, "voters are heard, but do not answer");
+    if (lost->more == 0)
+        snprintf(text, size, "renewed too late for its worker");
+    else if (!lost->token)
+        snprintf(text, size, "voters are heard, but do not answer");
 }
 
 static const struct history_entry *last_loss(const struct history *c, uint64_t group, uint64_t since,
@@ -180,8 +183,11 @@ void history_write_silence(const struct history *c, uint64_t group, char text[HI
     text[0] = '\0';
     if (!lost) return;
     write_silent(c, lost, back, who, sizeof who);
-    snprintf(text, HISTORY_TEXT, "no majority has renewed the lease for %" PRIu64 " ms: %s",
-             lost->more / NS_PER_MS, who);
+    if (lost->more == 0)
+        snprintf(text, HISTORY_TEXT, "the lease was %s", who);
+    else
+        snprintf(text, HISTORY_TEXT, "no majority has renewed the lease for %" PRIu64 " ms: %s",
+                 lost->more / NS_PER_MS, who);
 }
 
 /* ---- Stating ---- */

@@ -105,7 +105,7 @@ static bool note_leader(struct serve *serve, struct leadership *o)
     if (view.leader == before && view.token == o->seen_token) return false;
     if (before == serve->config->self && !o->tenure->reason &&
         host_clock(serve->host) >= leadership_told_until(o))
-        (void)leadership_record_silence(o);
+        (void)leadership_record_silence(o, false);
     const uint64_t now = host_stopwatch(serve->host);
     serve_count_change(serve, o, &view, now, &change);
     (void)serve_is_forgotten(serve, o); /* notes since when it is not used */

@@ -51,6 +51,7 @@ enum leadership_answer {
 /* How a candidate leaves. */
 enum leadership_way {
     LEADERSHIP_RESIGNS,  /* it resigns: its work has stopped */
+    LEADERSHIP_RUNS_OUT, /* the same, because it saw no renewal in time, and its lease about to end */
     LEADERSHIP_DIES,     /* its connection ended: it is taken for dead, and its work for stopped */
     LEADERSHIP_EXPELLED, /* we closed its connection: it may work until the deadline that it knows */
     LEADERSHIP_HANGS     /* it gave no sign of life until its frozen deadline had passed */

@@ -520,6 +520,26 @@ static void voters_that_are_heard_but_do_not_answer_are_not_silent(void **state)
     assert_string_equal(story.before.detail, "voters are heard, but do not answer");
 }
 
+static void a_renewal_that_came_too_late_is_no_silence(void **state)
+{
+    const uint64_t heard_ns[] = {1000000, 0, 2000000};
+    char text[HISTORY_TEXT];
+    lead(EL_NOBODY, B, 5, 0);
+    us += 3000000;
+    history_lose_majority(history, us++ * 1000, group, 0, heard_ns, UINT64_MAX);
+    leadership(HISTORY_RESIGNED);
+    note(QUORUM_RESIGNS, 5, 0);
+    lead(B, EL_NOBODY, 0, 0);
+    assert_string_equal(past_leaders(8), "b 5 seen no-quorum");
+    assert_string_equal(tell(), "0 the lease of b was renewed too late for its worker; "
+                                "1 the worker at b resigns: its work has ended; "
+                                "2 b ends term 5 as it was asked to; "
+                                "3 b no longer leads: no leader");
+    assert_string_equal(story.before.detail, "renewed too late for its worker");
+    history_write_silence(history, group, text);
+    assert_string_equal(text, "the lease was renewed too late for its worker");
+}
+
 static void hear_stated(el_node from, enum history_states what, uint64_t token, uint64_t span_ns,
                         const char *text)
 {
@@ -673,6 +693,7 @@ int main(void)
         TEST(a_leader_without_a_majority_has_not_resigned),
         TEST(a_worker_that_resigns_with_a_majority_has_resigned),
         TEST(voters_that_are_heard_but_do_not_answer_are_not_silent),
+        TEST(a_renewal_that_came_too_late_is_no_silence),
         TEST(a_leaders_own_agent_is_believed_about_its_tenure),
         TEST(one_that_returns_has_not_begun_again),
         TEST(nobody_is_believed_about_anothers_tenure),
