@@ -72,46 +72,64 @@ static void watch_peer(struct agent *agent, el_node peer, uint64_t now)
 
 /* ---- The majority ---- */
 
-/* Voters that this agent hears and that have the same list of members; ourselves included. */
-static uint32_t count_heard(const struct agent *agent, uint32_t *votes)
+struct votes {
+    uint32_t all, counted;
+    bool
+        is_known; /* what each peer that is heard is configured with; of an earlier version, after LOST_AFTER */
+    bool has_others; /* some peer is heard, and does not count */
+};
+
+/* Those that are heard and differ in nothing; ourselves included. */
+static struct votes count_votes(const struct agent *agent, uint64_t now)
 {
     const struct config *config = agent->config;
-    uint32_t heard = 0;
-    *votes = 0;
+    struct votes votes = {.is_known = true};
     for (el_node member = 1; member <= config->member_count; member++) {
         if (!config_votes(config, member)) continue;
-        ++*votes;
-        heard += member == config->self || host_heard(agent->host, member) < LOST_AFTER;
+        const bool is_self = member == config->self, differs = !is_self && serve_differs(agent->serve, member);
+        const bool is_heard = !is_self && host_heard(agent->host, member) < LOST_AFTER;
+        votes.all++;
+        votes.counted += is_self || (is_heard && !differs);
+        votes.has_others = votes.has_others || differs;
+        if (is_heard && !exchange_knows(agent->exchange, member) && now - agent->notices.began_at < LOST_AFTER)
+            votes.is_known = false;
     }
-    return heard;
+    return votes;
+}
+
+static void tell_majority(const struct votes *votes, uint64_t lost_for)
+{
+    if (lost_for)
+        log_event(LOG_INFO_LEVEL, NULL, "the majority is back after %" PRIu64 " ms: %u of %u votes count",
+                  lost_for / NS_PER_MS, votes->counted, votes->all);
+    else
+        log_event(LOG_INFO_LEVEL, NULL, "a majority is here: %u of %u votes count", votes->counted, votes->all);
+}
+
+static void tell_no_majority(const struct votes *votes, bool had_one)
+{
+    log_event(LOG_WARN_LEVEL, NULL,
+              "%s majority: %u of %u votes count%s; nobody is elected or renews a lease %s until there are %u",
+              had_one ? "lost the" : "no", votes->counted, votes->all,
+              votes->has_others ? ", others are heard but differ" : "",
+              votes->has_others ? "where they differ" : "here", votes->all / 2 + 1);
 }
 
 static void watch_majority(struct agent *agent, uint64_t now)
 {
     struct agent_notices *n = &agent->notices;
-    uint32_t votes;
-    const uint32_t heard = count_heard(agent, &votes);
-    if (heard * 2 > votes) {
+    const struct votes votes = count_votes(agent, now);
+    if (!votes.is_known) return;
+    if (votes.counted * 2 > votes.all) {
         const uint64_t lost_at = n->majority_lost_at;
         const bool is_news = lost_at || !n->had_majority;
         n->had_majority = true;
         n->majority_lost_at = 0;
-        if (!is_news || votes == 1 || !may_tell(agent, NOTICE_MAJORITY)) return;
-        if (lost_at)
-            log_event(LOG_INFO_LEVEL, NULL,
-                      "the majority is back after %" PRIu64 " ms: %u of %u votes are here or heard",
-                      (now - lost_at) / NS_PER_MS, heard, votes);
-        else
-            log_event(LOG_INFO_LEVEL, NULL, "a majority is here: %u of %u votes are here or heard", heard,
-                      votes);
+        if (is_news && votes.all > 1 && may_tell(agent, NOTICE_MAJORITY))
+            tell_majority(&votes, lost_at ? now - lost_at : 0);
     } else if (!n->majority_lost_at && (n->had_majority || now - n->began_at >= MISSING_AFTER)) {
         n->majority_lost_at = now;
-        if (!may_tell(agent, NOTICE_MAJORITY)) return;
-        log_event(
-            LOG_WARN_LEVEL, NULL,
-            "lost the majority: %u of %u votes are here or heard; nobody is elected or renews a lease here "
-            "until there are %u",
-            heard, votes, votes / 2 + 1);
+        if (may_tell(agent, NOTICE_MAJORITY)) tell_no_majority(&votes, n->had_majority);
     }
 }
 

@@ -39,6 +39,17 @@ story_other_settings() {
         ! grep -q '^pending: c does not count where it differs: lease of \[group work\] is 3s here and 2s there; ' "$dir/members"; then fail "$(cat "$dir/members")"; fi
     await 30 "a metric for c" is_metric a 'elector_network_peer_differs{from="c"}' 1
     is_metric a 'elector_network_peer_differs{from="b"}' 0 || fail "b differs by the metric"
+    await_log c 'level=warn.*no majority: 1 of 3 votes count, others are heard but differ; nobody is elected or renews a lease where they differ until there are 2'
+    local first=$token at=$leader other=b
+    [ "$at" = a ] || other=a
+    kill -STOP "${agent[$other]}" # one of two that count: c is no help
+    await_log "$at" "level=warn group=\"work\" msg=\"leadership lost here: no-quorum; no majority has renewed the lease for [0-9]* ms: $other silent for [0-9]* ms, c does not count"
+    await_log "$at" 'level=warn.*lost the majority: 1 of 3 votes count, others are heard but differ; nobody is elected'
+    kill -CONT "${agent[$other]}"
+    await_log "$at" 'level=info.*the majority is back after [0-9]* ms: 2 of 3 votes count'
+    await_leader "$first"
+    await_told "$at" "^Before, $at led with token $first for .*, until no majority renewed its lease \($other silent for [0-9]+ ms, c does not count\)"
+    await_told "$at" 'c is heard, but does not count: its settings differ'
     kill -TERM "${agent[c]}"
     await_exit "${agent[c]}" 0 c
     sed -i 's/^lease = 2s/lease = 3s/' "$(conf c)"
@@ -100,7 +111,7 @@ story_majority_lost() {
     await_log a 'level=warn group="work" msg="leadership lost here: no-quorum; no majority has renewed the lease for [0-9]* ms: b silent for [0-9]* ms, c silent for'
     await_log a 'level=warn.*lost b: not heard for'
     await_log a 'level=warn.*lost c: not heard for'
-    await_log a 'level=warn.*lost the majority: 1 of 3 votes are here or heard; nobody is elected'
+    await_log a 'level=warn.*lost the majority: 1 of 3 votes count; nobody is elected'
     kill -CONT "${agent[b]}" "${agent[c]}"
     await_leader "$first"
     await_log a 'level=info.*b is back: heard again after'

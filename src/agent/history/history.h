@@ -89,7 +89,7 @@ struct history_entry {
     uint8_t who;  /* the leader, voter or hand-over target */
     uint8_t whom; /* LEADER: the leader before; HEARD: the member that the voter has promised the group to */
     union {
-        uint8_t flags; /* HEARD: of the message */
+        uint8_t flags; /* HEARD: of the message; LAST_HEARD: 1: it is heard, but does not count */
         uint8_t began; /* LEADER: enum history_beginning */
     };
     uint8_t ended; /* LEADER: how the tenure before ended, enum history_end */
@@ -156,9 +156,9 @@ const struct history_entry *history_lead(struct history *, uint64_t now_ns, cons
 /* A peer says it about its own tenure. */
 void history_hear_statement(struct history *, el_node from, uint64_t group, const struct history_statement *);
 /* No majority has renewed our lease for so long; 0: it was renewed, but too late for its holder. `heard_ns`, by position - 1: how long ago each voter was heard;
- * those above `late_ns` are silent. */
+ * those above `late_ns` are silent. `differing`: a bit for each member that does not count, for the lowest the first. */
 void history_lose_majority(struct history *, uint64_t now_ns, uint64_t group, uint64_t unrenewed_ns,
-                           const uint64_t *heard_ns, uint64_t late_ns);
+                           const uint64_t *heard_ns, uint64_t late_ns, uint64_t differing);
 void history_write(struct history *, uint64_t now_ns, uint64_t took_ns);
 /* An event of the leadership. `who`: the hand-over target; `reason`: static text, or NULL. */
 void history_leadership(struct history *, uint64_t now_ns, uint64_t group, enum history_what, el_node who,

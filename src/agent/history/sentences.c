@@ -139,7 +139,12 @@ void history_sentence(const struct config *config, const struct history_entry *e
                  e->token / NS_PER_MS, e->token / NS_PER_US % 1000);
         break;
     case HISTORY_NO_MAJORITY: tell_no_majority(config, e, text); break;
-    case HISTORY_LAST_HEARD: snprintf(text, HISTORY_TEXT, "%s is heard for the last time", who); break;
+    case HISTORY_LAST_HEARD:
+        snprintf(text, HISTORY_TEXT,
+                 e->flags ? "%s is heard, but does not count: its settings differ"
+                          : "%s is heard for the last time",
+                 who);
+        break;
     case HISTORY_ASKED_TO_TRANSFER:
         snprintf(text, HISTORY_TEXT, "%s is asked to hand over to %s: its worker is told to stop", self, who);
         break;

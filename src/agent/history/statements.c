@@ -105,7 +105,7 @@ void history_settle(struct history *c, uint64_t now_ns, void (*tell)(void *conte
 /* ---- Silence ---- */
 
 void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, uint64_t unrenewed_ns,
-                           const uint64_t *heard_ns, uint64_t late_ns)
+                           const uint64_t *heard_ns, uint64_t late_ns, uint64_t differing)
 {
     uint64_t silent = 0, told = 0;
     if (!c) return;
@@ -113,6 +113,7 @@ void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, u
     for (uint32_t i = 0; i < c->config->member_count; i++) {
         const bool is_voter = config_votes(c->config, i + 1) && i + 1 != c->config->self;
         if (is_voter && heard_ns[i] > late_ns) silent |= UINT64_C(1) << i;
+        if (!is_voter || unrenewed_ns == 0) differing &= ~(UINT64_C(1) << i);
     }
     for (uint32_t n = 0; n < c->config->member_count; n++) { /* the first that fell silent first */
         uint32_t first = CONFIG_MEMBERS_MAX;
@@ -128,6 +129,13 @@ void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, u
                                                        .group = group,
                                                        .who = (uint8_t)(first + 1)});
     }
+    for (uint32_t i = 0; i < c->config->member_count; i++)
+        if ((differing & ~silent) >> i & 1)
+            history_add_step(c, (struct history_entry){.what = HISTORY_LAST_HEARD,
+                                                       .at_ns = now_ns,
+                                                       .group = group,
+                                                       .flags = 1,
+                                                       .who = (uint8_t)(i + 1)});
     history_add_step(c, (struct history_entry){.what = HISTORY_NO_MAJORITY,
                                                .at_ns = now_ns,
                                                .group = group,
@@ -135,23 +143,33 @@ void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, u
                                                .more = unrenewed_ns});
 }
 
-/* "b silent for 812 ms, c never heard" */
+/* What was noted of the member with this loss; NULL: nothing. */
+static const struct history_entry *noted_with(const struct history *c, const struct history_entry *lost,
+                                              uint32_t back, el_node member)
+{
+    for (uint32_t n = 1; n <= CONFIG_MEMBERS_MAX && back + n <= history_held(&c->steps); n++) {
+        const struct history_entry *e = history_back(&c->steps, back + n);
+        if (e->what != HISTORY_LAST_HEARD || e->group != lost->group) return NULL;
+        if (e->who == member) return e;
+    }
+    return NULL;
+}
+
+/* "b silent for 812 ms, c never heard, d does not count" */
 static void write_silent(const struct history *c, const struct history_entry *lost, uint32_t back, char *text,
                          size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < c->config->member_count && used < size; i++) {
-        const struct history_entry *last = NULL;
-        if (!(lost->token >> i & 1)) continue;
-        for (uint32_t n = 1; n <= CONFIG_MEMBERS_MAX && back + n <= history_held(&c->steps) && !last; n++) {
-            const struct history_entry *e = history_back(&c->steps, back + n);
-            if (e->what != HISTORY_LAST_HEARD || e->group != lost->group) break;
-            if (e->who == i + 1) last = e;
-        }
+        const struct history_entry *last = noted_with(c, lost, back, i + 1);
+        const bool is_silent = lost->token >> i & 1;
+        if (!is_silent && !(last && last->flags)) continue;
         used +=
             (size_t)snprintf(text + used, size - used, "%s%s ", used ? ", " : "", c->config->members[i].name);
-        if (used < size && last)
+        if (used < size && !is_silent)
+            used += (size_t)snprintf(text + used, size - used, "does not count");
+        else if (used < size && last)
             used += (size_t)snprintf(text + used, size - used, "silent for %" PRIu64 " ms",
                                      (lost->at_ns - last->at_ns) / NS_PER_MS);
         else if (used < size)
@@ -159,7 +177,7 @@ static void write_silent(const struct history *c, const struct history_entry *lo
     }
     if (lost->more == 0)
         snprintf(text, size, "renewed too late for its worker");
-    else if (!lost->token)
+    else if (used == 0)
         snprintf(text, size, "voters are heard, but do not answer");
 }
 

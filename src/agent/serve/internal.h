@@ -274,9 +274,6 @@ void serve_count_change(struct serve *, struct leadership *, const struct host_v
 uint64_t serve_heard(const struct serve *, el_node peer);
 /* False if the member is heard, and both read no version of messages in common. Then `theirs`, if not NULL, says which the peer has. */
 bool serve_understands(const struct serve *, el_node peer, char theirs[EXCHANGE_VERSIONS_TEXT]);
-/* Whether it is heard, but does not count in some group: it has other settings, another list of members, or messages of
- * another version. */
-bool serve_differs(const struct serve *, el_node peer);
 /* Whether the member is heard and its vote counts in the group, as far as this agent knows. */
 bool serve_counts(const struct serve *, el_node member, const struct host_group *);
 json_t *serve_describe_differences(const struct serve *, el_node peer); /* NULL: nothing differs */

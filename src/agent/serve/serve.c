@@ -41,6 +41,11 @@ static bool is_published_to(const struct connection *c, const struct leadership 
     return c->has_page && o->tenure->is_published;
 }
 
+static bool counts_in(void *context, const struct host_group *group, el_node member)
+{
+    return serve_counts(context, member, group);
+}
+
 static bool has_page(void *context, const void *client)
 {
     (void)context;
@@ -212,6 +217,7 @@ static struct serve *make(uv_loop_t *loop, const struct config *config, struct h
     serve->leaderships.tell = on_leadership_event;
     serve->leaderships.reads_page = has_page;
     serve->leaderships.hangs = serve_hangs;
+    serve->leaderships.counts = counts_in;
     serve->leaderships.page = serve->page = deadline_page_new();
     serve->leaderships.tenure = on_tenure;
     serve->leaderships.noted = on_noted;

@@ -62,6 +62,9 @@ void serve_await_restart(struct serve *, const struct config_difference *);
 void serve_await_no_restart(struct serve *); /* the file is read again: forget those of the last time */
 /* Knows which settings the peers have. Borrowed; NULL: only what the host sees is known. */
 void serve_set_exchange(struct serve *, struct exchange *);
+/* Whether the peer is heard, but does not count in some group: it has other settings, another list of members, or messages of
+ * another version. */
+bool serve_differs(const struct serve *, el_node peer);
 /* What `profile = realtime` asked for and was refused, in words; "": nothing. Borrowed; NULL: it asked for nothing. */
 void serve_set_refused(struct serve *, const char *what);
 /* Is told each change of leaders and each end of leadership here, once it is in the history. For the log. `entry` is

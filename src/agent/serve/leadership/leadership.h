@@ -134,6 +134,8 @@ struct leaderships {
     void (*noted)(void *context, const struct leadership *, const struct history_entry *);
     /* Whether the client reads its deadlines on the page; may be NULL: none does. */
     bool (*reads_page)(void *context, const void *client);
+    /* Whether a voter has the same settings for the group, if it is heard; may be NULL: all have. */
+    bool (*counts)(void *context, const struct host_group *, el_node);
     /* Whether the client gives no sign of life; may be NULL: none hangs. */
     bool (*hangs)(void *context, const void *client);
     struct leadership **blocks; /* leadership_at() */

@@ -477,7 +477,7 @@ static void a_leader_without_a_majority_has_not_resigned(void **state)
     const uint64_t heard_ns[] = {630 * NS_PER_MS, 0, 612 * NS_PER_MS};
     lead(EL_NOBODY, B, 5, 0);
     us += 3000000;
-    history_lose_majority(history, us * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS);
+    history_lose_majority(history, us * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 0);
     us++;
     leadership(HISTORY_RESIGNED);
     note(QUORUM_RESIGNS, 5, 0);
@@ -513,7 +513,7 @@ static void voters_that_are_heard_but_do_not_answer_are_not_silent(void **state)
     const uint64_t heard_ns[] = {1000000, 0, 2000000};
     lead(EL_NOBODY, B, 5, 0);
     us += 3000000;
-    history_lose_majority(history, us++ * 1000, group, 950 * NS_PER_MS, heard_ns, 450 * NS_PER_MS);
+    history_lose_majority(history, us++ * 1000, group, 950 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 0);
     lead(B, EL_NOBODY, 0, 0);
     assert_string_equal(tell(), "0 no majority has renewed the lease of b for 950 ms, though voters are heard; "
                                 "1 b no longer leads: no leader");
@@ -526,7 +526,7 @@ static void a_renewal_that_came_too_late_is_no_silence(void **state)
     char text[HISTORY_TEXT];
     lead(EL_NOBODY, B, 5, 0);
     us += 3000000;
-    history_lose_majority(history, us++ * 1000, group, 0, heard_ns, UINT64_MAX);
+    history_lose_majority(history, us++ * 1000, group, 0, heard_ns, UINT64_MAX, 1);
     leadership(HISTORY_RESIGNED);
     note(QUORUM_RESIGNS, 5, 0);
     lead(B, EL_NOBODY, 0, 0);
@@ -538,6 +538,25 @@ static void a_renewal_that_came_too_late_is_no_silence(void **state)
     assert_string_equal(story.before.detail, "renewed too late for its worker");
     history_write_silence(history, group, text);
     assert_string_equal(text, "the lease was renewed too late for its worker");
+}
+
+/* a is silent, and c has other settings: each is named. */
+static void a_voter_that_does_not_count_is_named(void **state)
+{
+    const uint64_t heard_ns[] = {630 * NS_PER_MS, 0, 2000000};
+    char text[HISTORY_TEXT];
+    lead(EL_NOBODY, B, 5, 0);
+    us += 3000000;
+    history_lose_majority(history, us++ * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 5);
+    lead(B, EL_NOBODY, 0, 0);
+    assert_string_equal(tell(), "0 a is heard for the last time; "
+                                "630000 c is heard, but does not count: its settings differ; "
+                                "630000 no majority has renewed the lease of b for 618 ms: a silent; "
+                                "630001 b no longer leads: no leader");
+    assert_string_equal(story.before.detail, "a silent for 630 ms, c does not count");
+    history_write_silence(history, group, text);
+    assert_string_equal(text,
+                        "no majority has renewed the lease for 618 ms: a silent for 630 ms, c does not count");
 }
 
 static void hear_stated(el_node from, enum history_states what, uint64_t token, uint64_t span_ns,
@@ -694,6 +713,7 @@ int main(void)
         TEST(a_worker_that_resigns_with_a_majority_has_resigned),
         TEST(voters_that_are_heard_but_do_not_answer_are_not_silent),
         TEST(a_renewal_that_came_too_late_is_no_silence),
+        TEST(a_voter_that_does_not_count_is_named),
         TEST(a_leaders_own_agent_is_believed_about_its_tenure),
         TEST(one_that_returns_has_not_begun_again),
         TEST(nobody_is_believed_about_anothers_tenure),
