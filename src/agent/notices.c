@@ -26,6 +26,7 @@ static void tell_left_out(struct agent *agent, uint64_t now)
                                                [NOTICE_MAJORITY] = "majority lost or back",
                                                [NOTICE_DIFFERS] = "peers that differ",
                                                [NOTICE_LEADER] = "leaders changed",
+                                               [NOTICE_ACCOUNT] = "changes of leaders in full",
                                                [NOTICE_LEASE] = "leases lost",
                                                [NOTICE_CLIENT] = "clients refused",
                                                [NOTICE_FORWARDED] = "requests of clients of other agents"};
@@ -182,23 +183,36 @@ void agent_notice_version(struct agent *agent, el_node peer, bool is_understood)
 
 /* ---- Leaders ---- */
 
+/* What is certain at once. How it came about the leaders' own agents know best: tell_account(). */
 static void tell_change(struct agent *agent, const char *group, const struct history_entry *e)
 {
-    char ended[HISTORY_TEXT] = "", gap[48] = "";
+    const bool is_own = e->whom == agent->config->self;
+    if (!e->who && !e->whom) return; /* nobody led, in another term */
     if (!may_tell(agent, NOTICE_LEADER)) return;
-    if (e->whom) snprintf(ended, sizeof ended, "; %s: %s", name_of(agent, e->whom), history_end_word(e->ended));
-    if (e->who && e->nobody_ns < NS_PER_MS)
-        snprintf(gap, sizeof gap, "; nobody led for less than 1 ms");
-    else if (e->who && e->nobody_ns != UINT64_MAX)
-        snprintf(gap, sizeof gap, "; nobody led for %" PRIu64 " ms", e->nobody_ns / NS_PER_MS);
     if (e->note == HISTORY_RETURN)
         log_event(LOG_INFO_LEVEL, group, "%s, which was silent, is seen to lead again, in the same term",
                   name_of(agent, e->who));
     else if (e->who)
-        log_event(LOG_INFO_LEVEL, group, "leader changed: %s leads with token %" PRIu64 ", %s%s%s",
-                  name_of(agent, e->who), e->token, history_beginning_word(e->began), ended, gap);
+        log_event(LOG_INFO_LEVEL, group, "leader changed: %s leads with token %" PRIu64, name_of(agent, e->who),
+                  e->token);
     else
-        log_event(LOG_INFO_LEVEL, group, "leader changed: nobody leads%s", ended);
+        log_event(LOG_INFO_LEVEL, group, "leader changed: nobody leads%s%s%s%s", is_own ? "; " : "",
+                  is_own ? name_of(agent, e->whom) : "", is_own ? ": " : "",
+                  is_own ? history_end_word(e->ended) : "");
+}
+
+/* The same line at all agents, like `elector history`. */
+static void tell_account(struct agent *agent, const char *group, const struct history_entry *e)
+{
+    char ended[HISTORY_TEXT] = "", gap[48] = "";
+    if (!may_tell(agent, NOTICE_ACCOUNT)) return;
+    if (e->whom) snprintf(ended, sizeof ended, "; %s: %s", name_of(agent, e->whom), history_end_word(e->ended));
+    if (e->nobody_ns < NS_PER_MS)
+        snprintf(gap, sizeof gap, "; nobody led for less than 1 ms");
+    else if (e->nobody_ns != UINT64_MAX)
+        snprintf(gap, sizeof gap, "; nobody led for %" PRIu64 " ms", e->nobody_ns / NS_PER_MS);
+    log_event(LOG_INFO_LEVEL, group, "leader change in full: %s with token %" PRIu64 ", %s%s%s",
+              name_of(agent, e->who), e->token, history_beginning_word(e->began), ended, gap);
 }
 
 static void tell_loss(struct agent *agent, const char *group, const struct history_entry *e)
@@ -218,6 +232,7 @@ void agent_notice_step(void *context, enum serve_step what, const char *group, c
     struct agent *agent = context;
     switch (what) {
     case SERVE_LEADER_CHANGED: tell_change(agent, group, e); break;
+    case SERVE_LEADER_SETTLED: tell_account(agent, group, e); break;
     case SERVE_LEASE_LOST: tell_loss(agent, group, e); break;
     case SERVE_CLIENT_REFUSED:
         if (may_tell(agent, NOTICE_CLIENT)) log_event(LOG_WARN_LEVEL, NULL, "refused a client: %s", group);

@@ -99,7 +99,7 @@ failover_is_that_of_history() { # MEMBER TOKEN: the only failover that it counts
 
 # The leader's voters are frozen for 4 s. It has not resigned: it lost its majority, and all tell so.
 story_majority_lost() {
-    local first m
+    local first m account
     found 3 '[group work]' 'lease = 3s' # so that a busy machine changes no leader by itself
     start a b c
     work a
@@ -128,10 +128,15 @@ story_majority_lost() {
     await_told a 'no majority has renewed the lease of a for [0-9]+ ms: b, c silent'
     await 30 "all tell the same: $(for m in a b c; do tenure "$m" "$first"; tenure "$m" "$token"; done)" same_tenures "$first" "$token"
     [[ $(tenure c "$first") == *'"ended":"no-quorum"'* ]] || fail "history: $(past_of c)"
+    for m in a b c; do await_log "$m" 'level=info group="work" msg="leader change in full: '"$leader with token $token"; done
+    account=$(in_full a "$token")
+    [[ $account == *', elected; a: no-quorum; nobody led for '* ]] || fail "in full: $account"
+    [[ $(in_full b "$token")/$(in_full c "$token") == "$account/$account" ]] || fail "in full: $account; $(in_full b "$token"); $(in_full c "$token")"
     for m in a b c; do await 30 "$m counts what its history tells: $(past_of "$m")" failover_is_that_of_history "$m" "$token"; done
     no_errors a b c
     judge
 }
+in_full() { sed -n "s/.*leader change in full: \(.* with token $2, .*\)\".*/\1/p" "$dir/$1.log"; } # MEMBER TOKEN
 candidates_at() { [ "$(field "$1" work candidates)" = 1 ]; } # MEMBER
 
 # Whichever agent is asked, the leader's answers.

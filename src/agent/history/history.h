@@ -173,6 +173,11 @@ bool history_tell(const struct history *, uint64_t group, struct history_story *
 
 /* The last loss of the majority: "no majority has renewed the lease for 640 ms: b silent for 812 ms". "": none. */
 void history_write_silence(const struct history *, uint64_t group, char text[HISTORY_TEXT]);
+/* A change of leaders is settled when it is so old: by then the leaders' agents have been heard, if they live. */
+enum { HISTORY_SETTLED_S = 3 };
+/* Replaces what was seen of a change to a leader, as history_lead() returned it, by what all agents tell of it: how it began,
+ * how the tenure before ended (`whom` led then, if anybody did), and for how long nobody led. */
+void history_complete(const struct history *, struct history_entry *change);
 /* Tells how long nobody led, for each failover that is 3 s old: by then its leader's agent has been heard, if it lives.
  * At most 64 at a time. So history and metrics have one source. */
 void history_settle(struct history *, uint64_t now_ns, void (*tell)(void *context, uint64_t nobody_ns),

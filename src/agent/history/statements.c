@@ -10,7 +10,6 @@
 #include "base/clock.h"
 
 enum { SETTLE_AT_ONCE = 64, LOOK_BACK = 256 };
-static const uint64_t SETTLED_AFTER_NS = 3 * NS_PER_S;
 
 /* ---- Keeping ---- */
 
@@ -77,6 +76,27 @@ void history_correct(const struct history *c, uint64_t group, struct history_ten
     t->detail = ended->detail[0] ? ended->detail : NULL;
 }
 
+void history_complete(const struct history *c, struct history_entry *change)
+{
+    const struct history_entry *before = NULL;
+    uint8_t ended = change->ended;
+    for (uint32_t back = 1; back <= history_held(&c->changes) && back <= LOOK_BACK && !before; back++) {
+        const struct history_entry *e = history_back(&c->changes, back);
+        if (e->group != change->group || e->number >= change->number) continue;
+        if (e->who && (e->who != change->who || e->token != change->token)) before = e;
+        if (!before && e->ended > ended) ended = e->ended;
+    }
+    const el_node leader = before ? before->who : EL_NOBODY;
+    const struct history_stated *began =
+        find(c, change->group, change->token, change->who, HISTORY_STATES_BEGINNING);
+    const struct history_stated *end =
+        before ? find(c, change->group, before->token, leader, HISTORY_STATES_END) : NULL;
+    if (began && began->word != HISTORY_SEEN) change->began = began->word;
+    change->nobody_ns = nobody_before(c, change->group, change->token, change->who, leader, change->nobody_ns);
+    change->whom = (uint8_t)leader;
+    change->ended = end ? end->word : ended;
+}
+
 /* The leader before the change at this index of the ring. */
 static el_node leader_before(const struct history *c, uint64_t number, uint64_t group)
 {
@@ -95,7 +115,7 @@ void history_settle(struct history *c, uint64_t now_ns, void (*tell)(void *conte
     if (c->settled < oldest) c->settled = oldest; /* more than 8192 changes in 3 s: the first are not counted */
     for (uint32_t i = 0; i < SETTLE_AT_ONCE && c->settled < c->changes.count; i++, c->settled++) {
         const struct history_entry *e = &c->changes.entries[c->settled & (c->changes.size - 1)];
-        if (now_ns + c->shift - e->at_ns < SETTLED_AFTER_NS) return;
+        if (now_ns + c->shift - e->at_ns < HISTORY_SETTLED_S * NS_PER_S) return;
         if (!e->who || e->note != HISTORY_FAILOVER || e->nobody_ns == UINT64_MAX) continue;
         tell(context, nobody_before(c, e->group, e->token, e->who, leader_before(c, c->settled, e->group),
                                     e->nobody_ns));

@@ -120,6 +120,8 @@ static bool note_leader(struct serve *serve, struct leadership *o)
         history_lead(serve->leaderships.history, now, &change, statements, &count);
     for (uint32_t i = 0; i < count; i++) serve_state_later(serve, host_name(o->group), &statements[i]);
     if (entry) serve_tell_later(serve, host_name(o->group), SERVE_LEADER_CHANGED, entry);
+    if (entry && entry->who && entry->note != HISTORY_RETURN)
+        serve_settle_later(serve, host_name(o->group), entry);
     return true;
 }
 

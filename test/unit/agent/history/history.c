@@ -68,6 +68,8 @@ static void hear(uint8_t kind, el_node from, uint8_t flags, uint64_t term, el_no
     history_hear(history, us++ * 1000, group, quorum, &msg);
 }
 
+static struct history_entry last_change;
+
 /* As agent/serve measures it. */
 static void lead_of(uint64_t of, el_node before, el_node leader, uint64_t token, uint64_t heard_ms)
 {
@@ -81,7 +83,7 @@ static void lead_of(uint64_t of, el_node before, el_node leader, uint64_t token,
                                           .nobody_ns = leader && lost_ns ? now - lost_ns : UINT64_MAX,
                                           .is_failover = true};
     if (leader) lost_ns = 0;
-    (void)history_lead(history, now, &change, stated, &stated_count);
+    last_change = *history_lead(history, now, &change, stated, &stated_count);
 }
 
 static void lead(el_node before, el_node leader, uint64_t token, uint64_t heard_ms)
@@ -594,6 +596,46 @@ static void a_leaders_own_agent_is_believed_about_its_tenure(void **state)
     assert_int_equal(story.after.nobody_ns, 9000000);
 }
 
+/* "a elected, c no-quorum, 9 ms": by whom, how the one before ended, and the gap. */
+static const char *complete(struct history_entry change)
+{
+    history_complete(history, &change);
+    snprintf(told, sizeof told, "%s %s, %s %s, %llu us", config.members[change.who - 1].name,
+             history_beginning_word(change.began),
+             change.whom ? config.members[change.whom - 1].name : "nobody", history_end_word(change.ended),
+             (unsigned long long)change.nobody_ns / 1000);
+    return told;
+}
+
+/* The log writes it a while after the change: then it is what the history tells. */
+static void a_change_is_completed_by_what_the_leaders_say(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    lead(A, EL_NOBODY, 0, 450);
+    us += 500000;
+    lead(EL_NOBODY, C, 8, 0);
+    const struct history_entry change = last_change;
+    lead_of(other, EL_NOBODY, B, 9, 0);
+    lead(C, EL_NOBODY, 0, 0); /* a later change has nothing to do with it */
+    assert_string_equal(complete(change), "c seen, a lost sight, 950001 us");
+    hear_stated(C, HISTORY_STATES_BEGINNING, 8, 7000001, "elected");
+    assert_string_equal(complete(change), "c elected, a lost sight, 7000 us");
+    hear_stated(A, HISTORY_STATES_END, 5, 700 * NS_PER_MS, "no-quorum; b silent for 620 ms");
+    hear_stated(A, HISTORY_STATES_GAP, 8, 9000000, "");
+    assert_string_equal(complete(change), "c elected, a no-quorum, 9000 us");
+}
+
+static void the_first_leader_has_none_before(void **state)
+{
+    note(QUORUM_STANDS, 5, 0);
+    lead(EL_NOBODY, B, 5, 0);
+    history_complete(history, &last_change);
+    assert_int_equal(last_change.whom, EL_NOBODY);
+    assert_int_equal(last_change.began, HISTORY_ELECTED);
+    assert_true(last_change.nobody_ns == UINT64_MAX);
+}
+
 static void one_that_returns_has_not_begun_again(void **state)
 {
     lead(EL_NOBODY, A, 5, 0);
@@ -715,6 +757,8 @@ int main(void)
         TEST(a_renewal_that_came_too_late_is_no_silence),
         TEST(a_voter_that_does_not_count_is_named),
         TEST(a_leaders_own_agent_is_believed_about_its_tenure),
+        TEST(a_change_is_completed_by_what_the_leaders_say),
+        TEST(the_first_leader_has_none_before),
         TEST(one_that_returns_has_not_begun_again),
         TEST(nobody_is_believed_about_anothers_tenure),
         TEST(this_member_states_what_it_alone_knows),
