@@ -136,6 +136,38 @@ story_majority_lost() {
     no_errors a b c
     judge
 }
+# All agents end, and nobody hears how the last tenure ended. When they are back, its leader's agent tells it.
+story_told_after_restart() {
+    local first last m
+    found 3 '[group work]' 'lease = 2s'
+    start a b c
+    work a b c
+    await_leader
+    first=$leader last=$token
+    for m in a b c; do await 30 "the history of $m is in its file" test -s "$dir/c/$m/elector.state.history"; done
+    for m in $(others "$first"); do kill -STOP "${agent[$m]}"; done
+    kill -TERM "${agent[$first]}"
+    await 60 "the agent of $first ends" has_ended "${agent[$first]}"
+    for m in $(others "$first"); do kill -KILL "${agent[$m]}"; done
+    for m in $(others "$first"); do await 60 "the agent of $m ends" has_ended "${agent[$m]}"; done
+    start a b c
+    await_leader "$last"
+    await 30 "all tell the same: $(for m in a b c; do tenure "$m" "$last"; done)" same_tenures "$last" "$token"
+    ! [[ $(tenure a "$last") == *led_at_most* ]] || fail "it is not known how long it led: $(tenure a "$last")"
+    m=$(others "$leader" | head -n 1)
+    kill -KILL "${agent[$m]}" # it comes back, and tells since when the others have had a leader
+    await 60 "the agent of $m ends" has_ended "${agent[$m]}"
+    rm "$dir/c/$m/elector.state.history"
+    start "$m"
+    await 60 "$m knows when the leader began: $(age "$m" "$token"), $(age "$leader" "$token")" same_age "$m" "$leader" "$token"
+    judge
+}
+age() { past_of "$1" | grep -oE "\"token\":$2,[^}]*" | grep -oE '"age_us":[0-9]+' | cut -d: -f2; } # MEMBER TOKEN
+same_age() { # MEMBER MEMBER TOKEN: to 150 ms; the restart takes longer
+    local one other
+    one=$(age "$1" "$3") other=$(age "$2" "$3")
+    [ -n "$one" ] && [ -n "$other" ] && [ $((one - other)) -lt 150000 ] && [ $((other - one)) -lt 150000 ]
+}
 in_full() { sed -n "s/.*leader change in full: \(.* with token $2, .*\)\".*/\1/p" "$dir/$1.log"; } # MEMBER TOKEN
 candidates_at() { [ "$(field "$1" work candidates)" = 1 ]; } # MEMBER
 

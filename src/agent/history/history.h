@@ -103,7 +103,8 @@ struct history_tenure {
     uint64_t nobody_ns; /* time without a leader before it; UINT64_MAX: unknown */
     enum history_beginning began;
     enum history_end ended;
-    const char *detail; /* of its end, by the leader's agent; NULL: none. Borrowed until the next event */
+    bool is_led_at_most; /* it ended before this agent started, and nobody has told when */
+    const char *detail;  /* of its end, by the leader's agent; NULL: none. Borrowed until the next event */
 };
 
 /* What a leader's own agent says about its tenure; the text is a word of the lists above, and perhaps "; DETAIL". */
@@ -112,6 +113,7 @@ struct history_statement {
     enum history_states what;
     uint64_t token;   /* of the tenure; GAP: of the next one, of any member */
     uint64_t span_ns; /* BEGINNING: nobody led before, plus 1 (0: not known); END: it led; GAP: nobody led */
+    uint64_t at_ns;   /* BEGINNING: when it was, by our clock; 0: not known */
     char text[HISTORY_DETAIL];
 };
 enum { HISTORY_STATEMENTS_MAX = 3 }; /* about one change */
@@ -153,6 +155,10 @@ struct history_change {
 const struct history_entry *history_lead(struct history *, uint64_t now_ns, const struct history_change *,
                                          struct history_statement list[HISTORY_STATEMENTS_MAX],
                                          uint32_t *count);
+/* After a restart: what this member stated of its last tenures of the group, for peers that have not heard it; at most
+ * HISTORY_STATEMENTS_MAX. Only of the first 4,096 groups that are asked for, so that many groups cost no time. */
+uint32_t history_restate(struct history *, uint64_t group,
+                         struct history_statement list[HISTORY_STATEMENTS_MAX]);
 /* A peer says it about its own tenure. */
 void history_hear_statement(struct history *, el_node from, uint64_t group, const struct history_statement *);
 /* No majority has renewed our lease for so long; 0: it was renewed, but too late for its holder. `heard_ns`, by position - 1: how long ago each voter was heard;

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 
 enum { SETTLE_AT_ONCE = 64, LOOK_BACK = 256 };
+static const uint64_t LATE_SIGHT = NS_PER_S / 10; /* a beginning that was seen so late was not seen */
 
 /* ---- Keeping ---- */
 
@@ -42,14 +43,40 @@ void history_hear_statement(struct history *c, el_node from, uint64_t group,
     const int word = heard->what == HISTORY_STATES_GAP ? 0 : word_number(heard->what, heard->text);
     const char *detail = strstr(heard->text, "; ");
     if (!c || word < 0 || from > c->config->member_count) return;
+    const struct history_stated *known = find(c, group, heard->token, from, heard->what);
+    if (known && known->word == word && known->span_ns == heard->span_ns)
+        return; /* told again after a restart */
     struct history_stated *s = &c->stated[c->stated_count++ % HISTORY_STATEMENTS];
     *s = (struct history_stated){.group = group,
                                  .token = heard->token,
                                  .span_ns = heard->span_ns,
+                                 .at_ns = heard->at_ns ? heard->at_ns + c->shift : 0,
                                  .by = (uint8_t)from,
                                  .what = (uint8_t)heard->what,
                                  .word = (uint8_t)word};
     if (detail) snprintf(s->detail, sizeof s->detail, "%s", detail + 2);
+}
+
+uint32_t history_restate(struct history *c, uint64_t group,
+                         struct history_statement list[HISTORY_STATEMENTS_MAX])
+{
+    uint32_t count = 0;
+    if (!c || c->restates == 0) return 0;
+    c->restates--;
+    for (uint64_t at = c->restated; at > 0 && count < HISTORY_STATEMENTS_MAX; at--) {
+        if (c->stated_count - at >= HISTORY_STATEMENTS) break; /* overwritten since */
+        const struct history_stated *s = &c->stated[(at - 1) % HISTORY_STATEMENTS];
+        if (s->group != group || s->by != c->config->self) continue;
+        struct history_statement *one = &list[count++];
+        *one = (struct history_statement){.what = s->what, .token = s->token, .span_ns = s->span_ns};
+        const char *word = s->what == HISTORY_STATES_END ? history_end_word((enum history_end)s->word)
+                           : s->what == HISTORY_STATES_BEGINNING
+                               ? history_beginning_word((enum history_beginning)s->word)
+                               : "";
+        snprintf(one->text, sizeof one->text, "%s%s%.*s", word, s->detail[0] ? "; " : "", HISTORY_DETAIL - 32,
+                 s->detail);
+    }
+    return count;
 }
 
 /* ---- Believing ---- */
@@ -70,7 +97,9 @@ void history_correct(const struct history *c, uint64_t group, struct history_ten
     if (began && began->word != HISTORY_SEEN) t->began = (enum history_beginning)began->word;
     if (t->nobody_ns != UINT64_MAX || before)
         t->nobody_ns = nobody_before(c, group, t->token, t->leader, before, t->nobody_ns);
+    if (began && began->at_ns && began->at_ns + LATE_SIGHT < t->began_ns) t->began_ns = began->at_ns;
     if (!ended || t->ended_ns == 0) return;
+    t->is_led_at_most = false;
     t->ended = (enum history_end)ended->word;
     t->ended_ns = t->began_ns + ended->span_ns;
     t->detail = ended->detail[0] ? ended->detail : NULL;
@@ -257,6 +286,7 @@ uint32_t history_make_statements(struct history *c, const struct history_entry *
         struct history_statement *s = &list[count++];
         *s = (struct history_statement){.what = HISTORY_STATES_BEGINNING,
                                         .token = change->token,
+                                        .at_ns = change->at_ns - c->shift,
                                         .span_ns = change->nobody_ns == UINT64_MAX ? 0 : change->nobody_ns + 1};
         snprintf(s->text, sizeof s->text, "%s", history_beginning_word(change->began));
     }

@@ -114,6 +114,8 @@ static bool note_leader(struct serve *serve, struct leadership *o)
     const uint64_t now = host_stopwatch(serve->host);
     serve_count_change(serve, o, &view, now, &change);
     (void)serve_is_forgotten(serve, o); /* notes since when it is not used */
+    count = o->seen_token ? 0 : history_restate(serve->leaderships.history, change.group, statements);
+    for (uint32_t i = 0; i < count; i++) serve_state_later(serve, host_name(o->group), &statements[i]);
     o->seen_leader = (uint8_t)view.leader;
     o->seen_token = view.token;
     const struct history_entry *entry =

@@ -19,7 +19,7 @@ static void state(const struct serve *serve, const char *group, const struct his
         .flags = kinds[statement->what], .term = statement->token, .span = statement->span_ns};
     snprintf(entry.text, sizeof entry.text, "%s", group);
     snprintf(entry.value, sizeof entry.value, "%s", statement->text);
-    if (serve->exchange) exchange_state(serve->exchange, &entry);
+    if (serve->exchange) exchange_state(serve->exchange, &entry, statement->at_ns);
 }
 
 void serve_tell_now(struct serve *serve)

@@ -636,6 +636,35 @@ static void the_first_leader_has_none_before(void **state)
     assert_true(last_change.nobody_ns == UINT64_MAX);
 }
 
+/* This agent was away when it began, and its leader's agent knows when that was. */
+static void a_beginning_that_was_not_seen_is_told_by_the_leaders_agent(void **state)
+{
+    us += 9000000;
+    const uint64_t seen = us;
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    struct history_statement began = {
+        .what = HISTORY_STATES_BEGINNING, .token = 5, .at_ns = (seen - 2500000) * 1000, .text = "elected"};
+    history_hear_statement(history, A, group, &began);
+    past_leaders(1);
+    assert_int_equal(tenures[0].began_ns, (seen - 2500000) * 1000);
+    began.token = 6;
+    lead(A, A, 6, 0);
+    began.at_ns = us * 1000 - 20 * NS_PER_MS; /* as long as a statement takes: our own sight is as good */
+    history_hear_statement(history, A, group, &began);
+    past_leaders(1);
+    assert_int_equal(tenures[0].began_ns, (us - 1) * 1000);
+}
+
+static void a_statement_that_is_told_again_takes_no_room(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    lead(A, EL_NOBODY, 0, 450);
+    hear_stated(A, HISTORY_STATES_END, 5, 700 * NS_PER_MS, "resigned");
+    for (int i = 0; i < 2 * HISTORY_STATEMENTS; i++) hear_stated(C, HISTORY_STATES_END, 9, 1, "deposed");
+    assert_string_equal(past_leaders(8), "a 5 seen resigned");
+}
+
 static void one_that_returns_has_not_begun_again(void **state)
 {
     lead(EL_NOBODY, A, 5, 0);
@@ -759,6 +788,8 @@ int main(void)
         TEST(a_leaders_own_agent_is_believed_about_its_tenure),
         TEST(a_change_is_completed_by_what_the_leaders_say),
         TEST(the_first_leader_has_none_before),
+        TEST(a_beginning_that_was_not_seen_is_told_by_the_leaders_agent),
+        TEST(a_statement_that_is_told_again_takes_no_room),
         TEST(one_that_returns_has_not_begun_again),
         TEST(nobody_is_believed_about_anothers_tenure),
         TEST(this_member_states_what_it_alone_knows),
