@@ -136,6 +136,25 @@ story_majority_lost() {
     no_errors a b c
     judge
 }
+# An agent that does not answer is suspected to hang, and only that one.
+story_frozen_agent() {
+    found 1
+    start a
+    kill -STOP "${agent[a]}"
+    ! "$ELECTOR" status --url "$(url a)" > "$dir/status" 2>&1 || fail "a frozen agent answers: $(cat "$dir/status")"
+    grep -q 'does not answer; does it hang?' "$dir/status" || fail "status: $(cat "$dir/status")"
+    doctor a || true
+    grep -q 'does it hang?' "$dir/doctor-a" || fail "doctor: $(cat "$dir/doctor-a")"
+    kill -CONT "${agent[a]}"
+    await 30 "it answers again" answers a
+    "$ELECTOR" status --url "$(url a)" > "$dir/status" 2>&1 || true
+    ! grep -q 'does it hang' "$dir/status" || fail "status: $(cat "$dir/status")"
+    kill -TERM "${agent[a]}"
+    await 30 "it ends" has_ended "${agent[a]}"
+    ! "$ELECTOR" status --url "$(url a)" > "$dir/status" 2>&1 || fail "one that has ended answers: $(cat "$dir/status")"
+    ! grep -q 'does it hang' "$dir/status" || fail "one that has ended hangs: $(cat "$dir/status")"
+}
+
 # All agents end, and nobody hears how the last tenure ended. When they are back, its leader's agent tells it.
 story_told_after_restart() {
     local first last m
