@@ -136,6 +136,25 @@ story_majority_lost() {
     no_errors a b c
     judge
 }
+# More groups than fit in any answer, at a real agent: all are told, and counted.
+story_many_groups() {
+    local count=20000
+    [ -z "${ELECTOR_SANITIZED-}" ] || count=5000
+    found 1
+    start a
+    "$lib/cluster-crowd" "$(url a)" $count > "$dir/crowd.log" 2>&1 &
+    runner[a]=$!
+    await 120 "one leads $count groups: $(cat "$dir/crowd.log")" grep -qx "leads $count" "$dir/crowd.log"
+    "$ELECTOR" status --url "$(url a)" > "$dir/status" 2>&1 || fail "status: $(tail -n 1 "$dir/status")"
+    [ "$(grep -cE '^crowd-[0-9]+ +a +[0-9]{16} ' "$dir/status")" -eq $count ] || fail "status lists $(grep -c ^crowd "$dir/status")"
+    [ "$(grep -oE '^crowd-[0-9]+ ' "$dir/status" | sort -u | wc -l)" -eq $count ] || fail "status lists a group twice"
+    [ "$(status a | grep -oE '"group": *"crowd-[0-9]+"' | sort -u | wc -l)" -eq $count ] || fail "status as JSON leaves groups out"
+    doctor_says a "^ok +groups +$count: $count led, 0 " || fail "doctor: $(cat "$dir/doctor-a")"
+    kill -TERM "${runner[a]}"
+    await 60 "the candidate ends" has_ended "${runner[a]}"
+    await 60 "doctor: $(cat "$dir/doctor-a")" doctor_says a "groups +$count: 0 led, "
+}
+
 # An agent that does not answer is suspected to hang, and only that one.
 story_frozen_agent() {
     found 1
