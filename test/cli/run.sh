@@ -98,6 +98,7 @@ test_help() {
     accepts "help" 0 '^Usage: elector VERB' --help
     accepts "-h" 0 '^Usage: elector VERB' -h
     accepts "help as a verb" 0 '^Usage: elector VERB' help
+    accepts "help of help" 0 '^Usage: elector VERB' help help
     accepts "version" 0 '^elector [0-9]' --version
     local verb
     for verb in algorithms sim compare detect demo init keygen replay doctor; do
@@ -959,6 +960,19 @@ escapes() { grep -c $'\033' "$1" || true; }
 # on_terminal WORDS: stdout is a terminal; leaves $out.
 on_terminal() { script -qec "$1" /dev/null >"$out" 2>"$err" </dev/null || true; }
 
+# What a long search says meanwhile: it overwrites one line, on a terminal only, and leaves nothing of it.
+test_progress() {
+    local check
+    check="$(printf '%q' "$ELECTOR") check raft --nodes 3 --budget 3600s --memory 100M"
+    on_terminal "$check"
+    verify "progress" "there is none: $(tr '\r' '\n' <"$out" | head -n 3)" grep -qE $'\r.*worlds after [0-9]+ moves: .*to go' "$out"
+    verify "progress" "some of it is left" grep -qE $'\r\033\\[Kraft, 3 nodes: ' "$out"
+    on_terminal "$check --quiet"
+    verify "no progress with --quiet" "there is some" test "$(grep -c 'to go' "$out")" -eq 0
+    on_terminal "$(printf '%q' "$ELECTOR") compare --nodes 6 --runs 60"
+    verify "progress of compare" "there is none" grep -qE $'\r.*[0-9]+ of [0-9]+ cells' "$out"
+}
+
 test_colours() {
     local words
     for words in --help algorithms 'algorithms bully' 'compare --runs 4' demo 'sim --help' \
@@ -1003,6 +1017,7 @@ test_init
 test_doctor
 test_replay
 test_small_things
+[ -n "${ELECTOR_SANITIZED-}" ] || test_progress
 test_colours
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
