@@ -192,7 +192,7 @@ story_told_after_restart() {
     await_leader "$last"
     await 30 "all tell the same: $(for m in a b c; do tenure "$m" "$last"; done)" same_tenures "$last" "$token"
     ! [[ $(tenure a "$last") == *led_at_most* ]] || fail "it is not known how long it led: $(tenure a "$last")"
-    m=$(others "$leader" | head -n 1)
+    m=$(others "$leader" | sed -n 1p)
     kill -KILL "${agent[$m]}" # it comes back, and tells since when the others have had a leader
     await 60 "the agent of $m ends" has_ended "${agent[$m]}"
     rm "$dir/c/$m/elector.state.history"
