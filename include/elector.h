@@ -70,8 +70,9 @@ typedef enum elector_status {
 /* "ok", "timeout", "not-leading" and so on; "unknown" for any other number. Constant. */
 ELECTOR_API const char *elector_status_name(elector_status);
 
-/* Lengths in bytes, without the terminating zero. An agent may accept less, and says so: agents of this version
- * accept names of groups and members up to 63 bytes. */
+/* Lengths in bytes, without the terminating zero. This is the room of the interface, and what the URL names may accept
+ * less, and then says so: agents and stores of this version accept names of groups and members up to 63 bytes, locks
+ * names of groups up to 250. */
 enum { ELECTOR_GROUP_MAX = 253, ELECTOR_VALUE_MAX = 255, ELECTOR_NAME_MAX = 253 };
 
 /* ---- What the library tells ---- */

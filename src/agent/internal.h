@@ -22,6 +22,7 @@ enum agent_notice {
     NOTICE_MAJORITY, /* lost, or back */
     NOTICE_DIFFERS,  /* a peer has other settings */
     NOTICE_LEADER,   /* changed */
+    NOTICE_ACCOUNT,  /* the same, as the leaders' agents tell it */
     NOTICE_LEASE,    /* this member lost it */
     NOTICE_CLIENT,   /* refused */
     NOTICE_FORWARDED,

@@ -26,6 +26,7 @@ static void tell_left_out(struct agent *agent, uint64_t now)
                                                [NOTICE_MAJORITY] = "majority lost or back",
                                                [NOTICE_DIFFERS] = "peers that differ",
                                                [NOTICE_LEADER] = "leaders changed",
+                                               [NOTICE_ACCOUNT] = "changes of leaders in full",
                                                [NOTICE_LEASE] = "leases lost",
                                                [NOTICE_CLIENT] = "clients refused",
                                                [NOTICE_FORWARDED] = "requests of clients of other agents"};
@@ -72,46 +73,64 @@ static void watch_peer(struct agent *agent, el_node peer, uint64_t now)
 
 /* ---- The majority ---- */
 
-/* Voters that this agent hears and that have the same list of members; ourselves included. */
-static uint32_t count_heard(const struct agent *agent, uint32_t *votes)
+struct votes {
+    uint32_t all, counted;
+    bool
+        is_known; /* what each peer that is heard is configured with; of an earlier version, after LOST_AFTER */
+    bool has_others; /* some peer is heard, and does not count */
+};
+
+/* Those that are heard and differ in nothing; ourselves included. */
+static struct votes count_votes(const struct agent *agent, uint64_t now)
 {
     const struct config *config = agent->config;
-    uint32_t heard = 0;
-    *votes = 0;
+    struct votes votes = {.is_known = true};
     for (el_node member = 1; member <= config->member_count; member++) {
         if (!config_votes(config, member)) continue;
-        ++*votes;
-        heard += member == config->self || host_heard(agent->host, member) < LOST_AFTER;
+        const bool is_self = member == config->self, differs = !is_self && serve_differs(agent->serve, member);
+        const bool is_heard = !is_self && host_heard(agent->host, member) < LOST_AFTER;
+        votes.all++;
+        votes.counted += is_self || (is_heard && !differs);
+        votes.has_others = votes.has_others || differs;
+        if (is_heard && !exchange_knows(agent->exchange, member) && now - agent->notices.began_at < LOST_AFTER)
+            votes.is_known = false;
     }
-    return heard;
+    return votes;
+}
+
+static void tell_majority(const struct votes *votes, uint64_t lost_for)
+{
+    if (lost_for)
+        log_event(LOG_INFO_LEVEL, NULL, "the majority is back after %" PRIu64 " ms: %u of %u votes count",
+                  lost_for / NS_PER_MS, votes->counted, votes->all);
+    else
+        log_event(LOG_INFO_LEVEL, NULL, "a majority is here: %u of %u votes count", votes->counted, votes->all);
+}
+
+static void tell_no_majority(const struct votes *votes, bool had_one)
+{
+    log_event(LOG_WARN_LEVEL, NULL,
+              "%s majority: %u of %u votes count%s; nobody is elected or renews a lease %s until there are %u",
+              had_one ? "lost the" : "no", votes->counted, votes->all,
+              votes->has_others ? ", others are heard but differ" : "",
+              votes->has_others ? "where they differ" : "here", votes->all / 2 + 1);
 }
 
 static void watch_majority(struct agent *agent, uint64_t now)
 {
     struct agent_notices *n = &agent->notices;
-    uint32_t votes;
-    const uint32_t heard = count_heard(agent, &votes);
-    if (heard * 2 > votes) {
+    const struct votes votes = count_votes(agent, now);
+    if (!votes.is_known) return;
+    if (votes.counted * 2 > votes.all) {
         const uint64_t lost_at = n->majority_lost_at;
         const bool is_news = lost_at || !n->had_majority;
         n->had_majority = true;
         n->majority_lost_at = 0;
-        if (!is_news || votes == 1 || !may_tell(agent, NOTICE_MAJORITY)) return;
-        if (lost_at)
-            log_event(LOG_INFO_LEVEL, NULL,
-                      "the majority is back after %" PRIu64 " ms: %u of %u votes are here or heard",
-                      (now - lost_at) / NS_PER_MS, heard, votes);
-        else
-            log_event(LOG_INFO_LEVEL, NULL, "a majority is here: %u of %u votes are here or heard", heard,
-                      votes);
+        if (is_news && votes.all > 1 && may_tell(agent, NOTICE_MAJORITY))
+            tell_majority(&votes, lost_at ? now - lost_at : 0);
     } else if (!n->majority_lost_at && (n->had_majority || now - n->began_at >= MISSING_AFTER)) {
         n->majority_lost_at = now;
-        if (!may_tell(agent, NOTICE_MAJORITY)) return;
-        log_event(
-            LOG_WARN_LEVEL, NULL,
-            "lost the majority: %u of %u votes are here or heard; nobody is elected or renews a lease here "
-            "until there are %u",
-            heard, votes, votes / 2 + 1);
+        if (may_tell(agent, NOTICE_MAJORITY)) tell_no_majority(&votes, n->had_majority);
     }
 }
 
@@ -164,23 +183,36 @@ void agent_notice_version(struct agent *agent, el_node peer, bool is_understood)
 
 /* ---- Leaders ---- */
 
+/* What is certain at once. How it came about the leaders' own agents know best: tell_account(). */
 static void tell_change(struct agent *agent, const char *group, const struct history_entry *e)
 {
-    char ended[HISTORY_TEXT] = "", gap[48] = "";
+    const bool is_own = e->whom == agent->config->self;
+    if (!e->who && !e->whom) return; /* nobody led, in another term */
     if (!may_tell(agent, NOTICE_LEADER)) return;
-    if (e->whom) snprintf(ended, sizeof ended, "; %s: %s", name_of(agent, e->whom), history_end_word(e->ended));
-    if (e->who && e->nobody_ns < NS_PER_MS)
-        snprintf(gap, sizeof gap, "; nobody led for less than 1 ms");
-    else if (e->who && e->nobody_ns != UINT64_MAX)
-        snprintf(gap, sizeof gap, "; nobody led for %" PRIu64 " ms", e->nobody_ns / NS_PER_MS);
     if (e->note == HISTORY_RETURN)
         log_event(LOG_INFO_LEVEL, group, "%s, which was silent, is seen to lead again, in the same term",
                   name_of(agent, e->who));
     else if (e->who)
-        log_event(LOG_INFO_LEVEL, group, "leader changed: %s leads with token %" PRIu64 ", %s%s%s",
-                  name_of(agent, e->who), e->token, history_beginning_word(e->began), ended, gap);
+        log_event(LOG_INFO_LEVEL, group, "leader changed: %s leads with token %" PRIu64, name_of(agent, e->who),
+                  e->token);
     else
-        log_event(LOG_INFO_LEVEL, group, "leader changed: nobody leads%s", ended);
+        log_event(LOG_INFO_LEVEL, group, "leader changed: nobody leads%s%s%s%s", is_own ? "; " : "",
+                  is_own ? name_of(agent, e->whom) : "", is_own ? ": " : "",
+                  is_own ? history_end_word(e->ended) : "");
+}
+
+/* The same line at all agents, like `elector history`. */
+static void tell_account(struct agent *agent, const char *group, const struct history_entry *e)
+{
+    char ended[HISTORY_TEXT] = "", gap[48] = "";
+    if (!may_tell(agent, NOTICE_ACCOUNT)) return;
+    if (e->whom) snprintf(ended, sizeof ended, "; %s: %s", name_of(agent, e->whom), history_end_word(e->ended));
+    if (e->nobody_ns < NS_PER_MS)
+        snprintf(gap, sizeof gap, "; nobody led for less than 1 ms");
+    else if (e->nobody_ns != UINT64_MAX)
+        snprintf(gap, sizeof gap, "; nobody led for %" PRIu64 " ms", e->nobody_ns / NS_PER_MS);
+    log_event(LOG_INFO_LEVEL, group, "leader change in full: %s with token %" PRIu64 ", %s%s%s",
+              name_of(agent, e->who), e->token, history_beginning_word(e->began), ended, gap);
 }
 
 static void tell_loss(struct agent *agent, const char *group, const struct history_entry *e)
@@ -200,6 +232,7 @@ void agent_notice_step(void *context, enum serve_step what, const char *group, c
     struct agent *agent = context;
     switch (what) {
     case SERVE_LEADER_CHANGED: tell_change(agent, group, e); break;
+    case SERVE_LEADER_SETTLED: tell_account(agent, group, e); break;
     case SERVE_LEASE_LOST: tell_loss(agent, group, e); break;
     case SERVE_CLIENT_REFUSED:
         if (may_tell(agent, NOTICE_CLIENT)) log_event(LOG_WARN_LEVEL, NULL, "refused a client: %s", group);

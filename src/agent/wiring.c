@@ -256,6 +256,9 @@ static void exchange_stated(void *context, el_node from, const struct payload_en
     if (entry->flags == EXCHANGE_ENDED) statement.what = HISTORY_STATES_END;
     if (entry->flags == EXCHANGE_GAP) statement.what = HISTORY_STATES_GAP;
     memcpy(statement.text, entry->value, sizeof statement.text - 1);
+    const char *age = statement.what == HISTORY_STATES_BEGINNING ? strstr(statement.text, "; for ") : NULL;
+    const uint64_t now = clock_boottime_ns(), ns = age ? strtoull(age + 6, NULL, 10) * NS_PER_US : UINT64_MAX;
+    if (ns < now) statement.at_ns = now - ns;
     history_hear_statement(agent->history, from, history_group(entry->text), &statement);
 }
 

@@ -84,7 +84,7 @@ static int help_verb(const struct cli_verb *verb, char *name)
 
 static int help(int argc, char **argv)
 {
-    if (argc < 2 || strcmp(argv[1], "--help") == 0) {
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || (argc == 2 && strcmp(argv[1], "help") == 0)) {
         write_help(stdout);
         return cli_finish("help", stdout, CLI_YES);
     }

@@ -110,9 +110,12 @@ static elector_status change(struct engine *engine, const char *group, const ele
     return ask(engine, describe("change", group, options), ticket);
 }
 
-static elector_status resign(struct engine *engine, const char *group, struct queued *ticket)
+/* Agents of earlier versions ignore the cause. */
+static elector_status resign(struct engine *engine, const char *group, bool is_unrenewed, struct queued *ticket)
 {
-    return ask(engine, json_pack("{ss ss}", "op", "resign", "group", group), ticket);
+    json_t *request = json_pack("{ss ss}", "op", "resign", "group", group);
+    if (is_unrenewed) set(request, "cause", json_string("no-quorum"));
+    return ask(engine, request, ticket);
 }
 
 static elector_status transfer(struct engine *engine, const char *group, const char *member, uint64_t stopped,

@@ -123,7 +123,7 @@ elector_status elector_change(elector *e, const char *group, const elector_optio
     return finish(e, e->engine->kind->change(e->engine, group, &options, ticket), ticket);
 }
 
-elector_status elector_resign(elector *e, const char *group)
+static elector_status resign(elector *e, const char *group, bool is_unrenewed)
 {
     struct queued *ticket;
     elector_status status = elector_check_group(e, group);
@@ -132,6 +132,7 @@ elector_status elector_resign(elector *e, const char *group)
     if (!o || !o->candidacy) return not_campaigning(e, group);
     status = make_ticket(e, ELECTOR_CALL_RESIGN, group, &ticket);
     if (status != ELECTOR_OK) return status;
+    is_unrenewed = is_unrenewed || group_state_ran_out(e, o);
     group_state_end_work(o);
     group_state_withdraw(o);
     o->owes_campaign = false;
@@ -140,7 +141,17 @@ elector_status elector_resign(elector *e, const char *group)
         return ELECTOR_OK;
     }
     o->resigns++;
-    return finish(e, e->engine->kind->resign(e->engine, group, ticket), ticket);
+    return finish(e, e->engine->kind->resign(e->engine, group, is_unrenewed, ticket), ticket);
+}
+
+elector_status elector_resign(elector *e, const char *group)
+{
+    return resign(e, group, false);
+}
+
+elector_status engine_resign_unrenewed(elector *e, const char *group)
+{
+    return resign(e, group, true);
 }
 
 /* ---- Handing over ---- */

@@ -45,7 +45,8 @@ struct engine_kind {
                                struct queued *ticket);
     elector_status (*change)(struct engine *, const char *group, const elector_options *,
                              struct queued *ticket);
-    elector_status (*resign)(struct engine *, const char *group, struct queued *ticket);
+    /* `is_unrenewed`: its work has ended because the lease was not renewed in time. */
+    elector_status (*resign)(struct engine *, const char *group, bool is_unrenewed, struct queued *ticket);
     /* `stopped`: the token of our own term, whose work has ended for this; 0: the leader is to be asked to
      * stop. */
     elector_status (*transfer)(struct engine *, const char *group, const char *member, uint64_t stopped,
@@ -126,6 +127,9 @@ elector_reason engine_reason(const char *name);
 elector_status engine_try_connection(
     elector *); /* this does not wait. TIMEOUT: it has not answered our hello yet */
 elector_status engine_transfer(elector *, const char *group, const char *member);
+/* elector_resign(), for a program that saw its lease about to end: history and log tell it as no-quorum, even if a
+ * renewal comes meanwhile. Does not wait. */
+elector_status engine_resign_unrenewed(elector *, const char *group);
 /*
  * For a program that supervises the working processes (elector run). `line` is a SOCK_SEQPACKET socket
  * (borrowed). If the agent dies, its guardian asks through it for the work to end, and need not wait for this

@@ -62,6 +62,11 @@ static void refresh(const elector *e, struct group_state *o)
     o->term_deadline_ns = newest_deadline(e, o);
 }
 
+bool group_state_ran_out(const elector *e, const struct group_state *o)
+{
+    return o->lapsed || (o->leading && !o->over && newest_deadline(e, o) <= clock_boottime_ns());
+}
+
 /* ---- The queue ---- */
 
 /* An event of our own, not queued yet. NULL: the connection ends, because too many wait or memory ran out. */

@@ -114,6 +114,8 @@ void deadlines_remove(elector *, struct group_state *);
 /* group_state.c */
 /* From any thread: the deadline and token of the present term; 0: not leading. */
 uint64_t group_state_deadline(const elector *, const struct group_state *, uint64_t *token);
+/* Its deadline has passed, and the agent has not said that the term is over. */
+bool group_state_ran_out(const elector *, const struct group_state *);
 /* From now on elector_is_leader() is false. Call it before anyone is told that the work has ended. */
 void group_state_end_work(struct group_state *);
 /* Undoes group_state_end_work(), unless this term has been lost meanwhile. */

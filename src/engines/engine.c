@@ -378,7 +378,7 @@ static void tell_loss(void *context, enum serve_step what, const char *group, co
                is_removed = strcmp(reason, engine->kind->removed) == 0;
     log_event(is_unrenewed || is_removed ? LOG_WARN_LEVEL : LOG_INFO_LEVEL, group,
               "leadership lost here: %s%s%s%s", reason, is_unrenewed ? "; " : "",
-              is_unrenewed ? engine->kind->name : "", is_unrenewed ? " has not renewed the lease" : "");
+              is_unrenewed ? engine->kind->name : "", is_unrenewed ? " has not renewed the lease in time" : "");
 }
 
 /* 0, or the exit code: `text` says why. */

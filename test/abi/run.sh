@@ -50,6 +50,17 @@ else
     pass "programs linked with the reference run with this library"
 fi
 
+# lags LIBRARY: whether it has what the reference has not. A later removal of that would not be found.
+lags() {
+    ! abidiff "$reference" "$1" >"$scratch/report" 2>&1
+}
+if lags "$scratch/present.abi"; then
+    cat "$scratch/report"
+    fail "the reference does not have all of this library, so its removal would not be found: make abi"
+else
+    pass "the reference has all of this library"
+fi
+
 # plant NAME breaks|grows FILE s/…/…/: a copy of the headers and the map with one change.
 plant() {
     local name=$1 kind=$2 file=$3 change=$4 copy=$scratch/$1
@@ -66,7 +77,7 @@ plant() {
         return
     fi
     describe "$copy/include" "$copy/planted.so" "$copy/planted.abi"
-    if breaks "$copy/planted.abi"; then found=breaks; else found=grows; fi
+    if breaks "$copy/planted.abi"; then found=breaks; elif lags "$copy/planted.abi"; then found=grows; else found=nothing; fi
     if [ $found = "$kind" ]; then pass "$name $kind"; else fail "$name is taken for what $found"; fi
 }
 plant no-wakeup breaks libelector.map '/elector_wakeup;/d'

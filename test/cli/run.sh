@@ -98,6 +98,7 @@ test_help() {
     accepts "help" 0 '^Usage: elector VERB' --help
     accepts "-h" 0 '^Usage: elector VERB' -h
     accepts "help as a verb" 0 '^Usage: elector VERB' help
+    accepts "help of help" 0 '^Usage: elector VERB' help help
     accepts "version" 0 '^elector [0-9]' --version
     local verb
     for verb in algorithms sim compare detect demo init keygen replay doctor; do
@@ -180,12 +181,32 @@ compares_all() {
     verify "compare" "leaves algorithms out" test "$(grep -cE ' of 6 +(yes|no)' "$out")" -eq "$algorithms"
 }
 
+# Every question comes to an answer by itself: all worlds, or as far as time or memory went, and which.
+checks_in_budget() { # ALGORITHM
+    local name="check $1" megabytes
+    run check "$1" --nodes 3 --budget 1s --memory 200M --quiet
+    verify "$name" "exit code $status" test "$status" -eq 0 -o "$status" -eq 3
+    verify "$name" "$(head -n 1 "$out")" grep -qE '^[a-z-]+, 3 nodes: (.* holds? in every world (within the bounds|that [0-9]+ moves reach)$|cannot tell: .)' "$out"
+    if grep -q '^  stopped' "$out"; then
+        verify "$name" "does not say why it stopped" grep -qE '^  stopped +(the time|the memory) is used up; [0-9,]+ worlds wait' "$out"
+    fi
+    verify "$name" "an empty clause: $(grep further "$out")" test -z "$(grep -E '; *0: |: *$|; *$' "$out")"
+    megabytes=$(sed -n 's/^  took .*, \([0-9.]*\) MB$/\1/p' "$out")
+    verify "$name" "takes ${megabytes:-?} MB" test "${megabytes%.*}" -le 220
+}
+
 # The memory ends these searches, not the time, so that a busy machine comes to the same.
 checks_further() {
     accepts "check without bounds" 0 'further .* terms up to 1: one-per-term holds in all .* worlds; 2: the memory is used up' \
         check raft --nodes 3 --memory 40M --budget 3600s --quiet
     accepts "check without bounds, by ticks" 0 'further .*in rounds .* ticks up to [0-9]+: one-leader, one-per-term hold in all' \
         check chubby --nodes 3 --memory 40M --budget 3600s --quiet
+    accepts "check to the last bound" 0 'further .* ticks up to 32768: .* hold in all [0-9,]+ worlds$' \
+        check etcd-election --nodes 3 --memory 120M --budget 3600s --quiet
+    local algorithm
+    for algorithm in $("$ELECTOR" algorithms | sed '/detectors/,$d' | grep -oE '^  [a-z][a-z-]+ ' | sort -u); do
+        checks_in_budget "$algorithm"
+    done
     accepts "check with a bound" 0 'hold in every world within the bounds' check itai-rodeh --nodes 3 --depth 20
     verify "check with a bound" "goes further than it was asked to" test -z "$(grep further "$out")"
 }
@@ -946,6 +967,19 @@ escapes() { grep -c $'\033' "$1" || true; }
 # on_terminal WORDS: stdout is a terminal; leaves $out.
 on_terminal() { script -qec "$1" /dev/null >"$out" 2>"$err" </dev/null || true; }
 
+# What a long search says meanwhile: it overwrites one line, on a terminal only, and leaves nothing of it.
+test_progress() {
+    local check
+    check="$(printf '%q' "$ELECTOR") check raft --nodes 3 --budget 3600s --memory 100M"
+    on_terminal "$check"
+    verify "progress" "there is none: $(tr '\r' '\n' <"$out" | sed -n '1,3p')" grep -qE $'\r.*worlds after [0-9]+ moves: .*to go' "$out"
+    verify "progress" "some of it is left" grep -qE $'\r\033\\[Kraft, 3 nodes: ' "$out"
+    on_terminal "$check --quiet"
+    verify "no progress with --quiet" "there is some" test "$(grep -c 'to go' "$out")" -eq 0
+    on_terminal "$(printf '%q' "$ELECTOR") compare --nodes 6 --runs 60"
+    verify "progress of compare" "there is none" grep -qE $'\r.*[0-9]+ of [0-9]+ cells' "$out"
+}
+
 test_colours() {
     local words
     for words in --help algorithms 'algorithms bully' 'compare --runs 4' demo 'sim --help' \
@@ -990,6 +1024,7 @@ test_init
 test_doctor
 test_replay
 test_small_things
+[ -n "${ELECTOR_SANITIZED-}" ] || test_progress
 test_colours
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

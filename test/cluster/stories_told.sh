@@ -39,6 +39,17 @@ story_other_settings() {
         ! grep -q '^pending: c does not count where it differs: lease of \[group work\] is 3s here and 2s there; ' "$dir/members"; then fail "$(cat "$dir/members")"; fi
     await 30 "a metric for c" is_metric a 'elector_network_peer_differs{from="c"}' 1
     is_metric a 'elector_network_peer_differs{from="b"}' 0 || fail "b differs by the metric"
+    await_log c 'level=warn.*no majority: 1 of 3 votes count, others are heard but differ; nobody is elected or renews a lease where they differ until there are 2'
+    local first=$token at=$leader other=b
+    [ "$at" = a ] || other=a
+    kill -STOP "${agent[$other]}" # one of two that count: c is no help
+    await_log "$at" "level=warn group=\"work\" msg=\"leadership lost here: no-quorum; no majority has renewed the lease for [0-9]* ms: $other silent for [0-9]* ms, c does not count"
+    await_log "$at" 'level=warn.*lost the majority: 1 of 3 votes count, others are heard but differ; nobody is elected'
+    kill -CONT "${agent[$other]}"
+    await_log "$at" 'level=info.*the majority is back after [0-9]* ms: 2 of 3 votes count'
+    await_leader "$first"
+    await_told "$at" "^Before, $at led with token $first for .*, until no majority renewed its lease \($other silent for [0-9]+ ms, c does not count\)"
+    await_told "$at" 'c is heard, but does not count: its settings differ'
     kill -TERM "${agent[c]}"
     await_exit "${agent[c]}" 0 c
     sed -i 's/^lease = 2s/lease = 3s/' "$(conf c)"
@@ -88,7 +99,7 @@ failover_is_that_of_history() { # MEMBER TOKEN: the only failover that it counts
 
 # The leader's voters are frozen for 4 s. It has not resigned: it lost its majority, and all tell so.
 story_majority_lost() {
-    local first m
+    local first m account
     found 3 '[group work]' 'lease = 3s' # so that a busy machine changes no leader by itself
     start a b c
     work a
@@ -100,7 +111,7 @@ story_majority_lost() {
     await_log a 'level=warn group="work" msg="leadership lost here: no-quorum; no majority has renewed the lease for [0-9]* ms: b silent for [0-9]* ms, c silent for'
     await_log a 'level=warn.*lost b: not heard for'
     await_log a 'level=warn.*lost c: not heard for'
-    await_log a 'level=warn.*lost the majority: 1 of 3 votes are here or heard; nobody is elected'
+    await_log a 'level=warn.*lost the majority: 1 of 3 votes count; nobody is elected'
     kill -CONT "${agent[b]}" "${agent[c]}"
     await_leader "$first"
     await_log a 'level=info.*b is back: heard again after'
@@ -117,10 +128,85 @@ story_majority_lost() {
     await_told a 'no majority has renewed the lease of a for [0-9]+ ms: b, c silent'
     await 30 "all tell the same: $(for m in a b c; do tenure "$m" "$first"; tenure "$m" "$token"; done)" same_tenures "$first" "$token"
     [[ $(tenure c "$first") == *'"ended":"no-quorum"'* ]] || fail "history: $(past_of c)"
+    for m in a b c; do await_log "$m" 'level=info group="work" msg="leader change in full: '"$leader with token $token"; done
+    account=$(in_full a "$token")
+    [[ $account == *', elected; a: no-quorum; nobody led for '* ]] || fail "in full: $account"
+    [[ $(in_full b "$token")/$(in_full c "$token") == "$account/$account" ]] || fail "in full: $account; $(in_full b "$token"); $(in_full c "$token")"
     for m in a b c; do await 30 "$m counts what its history tells: $(past_of "$m")" failover_is_that_of_history "$m" "$token"; done
     no_errors a b c
     judge
 }
+# More groups than fit in any answer, at a real agent: all are told, and counted.
+story_many_groups() {
+    local count=20000
+    [ -z "${ELECTOR_SANITIZED-}" ] || count=5000
+    found 1
+    start a
+    "$lib/cluster-crowd" "$(url a)" $count > "$dir/crowd.log" 2>&1 &
+    runner[a]=$!
+    await 120 "one leads $count groups: $(cat "$dir/crowd.log")" grep -qx "leads $count" "$dir/crowd.log"
+    "$ELECTOR" status --url "$(url a)" > "$dir/status" 2>&1 || fail "status: $(tail -n 1 "$dir/status")"
+    [ "$(grep -cE '^crowd-[0-9]+ +a +[0-9]{16} ' "$dir/status")" -eq $count ] || fail "status lists $(grep -c ^crowd "$dir/status")"
+    [ "$(grep -oE '^crowd-[0-9]+ ' "$dir/status" | sort -u | wc -l)" -eq $count ] || fail "status lists a group twice"
+    [ "$(status a | grep -oE '"group": *"crowd-[0-9]+"' | sort -u | wc -l)" -eq $count ] || fail "status as JSON leaves groups out"
+    doctor_says a "^ok +groups +$count: $count led, 0 " || fail "doctor: $(cat "$dir/doctor-a")"
+    kill -TERM "${runner[a]}"
+    await 60 "the candidate ends" has_ended "${runner[a]}"
+    await 60 "doctor: $(cat "$dir/doctor-a")" doctor_says a "groups +$count: 0 led, "
+}
+
+# An agent that does not answer is suspected to hang, and only that one.
+story_frozen_agent() {
+    found 1
+    start a
+    kill -STOP "${agent[a]}"
+    ! "$ELECTOR" status --url "$(url a)" > "$dir/status" 2>&1 || fail "a frozen agent answers: $(cat "$dir/status")"
+    grep -q 'does not answer; does it hang?' "$dir/status" || fail "status: $(cat "$dir/status")"
+    doctor a || true
+    grep -q 'does it hang?' "$dir/doctor-a" || fail "doctor: $(cat "$dir/doctor-a")"
+    kill -CONT "${agent[a]}"
+    await 30 "it answers again" answers a
+    "$ELECTOR" status --url "$(url a)" > "$dir/status" 2>&1 || true
+    ! grep -q 'does it hang' "$dir/status" || fail "status: $(cat "$dir/status")"
+    kill -TERM "${agent[a]}"
+    await 30 "it ends" has_ended "${agent[a]}"
+    ! "$ELECTOR" status --url "$(url a)" > "$dir/status" 2>&1 || fail "one that has ended answers: $(cat "$dir/status")"
+    ! grep -q 'does it hang' "$dir/status" || fail "one that has ended hangs: $(cat "$dir/status")"
+}
+
+# All agents end, and nobody hears how the last tenure ended. When they are back, its leader's agent tells it.
+story_told_after_restart() {
+    local first last m
+    found 3 '[group work]' 'lease = 2s'
+    start a b c
+    work a b c
+    await_leader
+    first=$leader last=$token
+    for m in a b c; do await 30 "the history of $m is in its file" test -s "$dir/c/$m/elector.state.history"; done
+    for m in $(others "$first"); do kill -STOP "${agent[$m]}"; done
+    kill -TERM "${agent[$first]}"
+    await 60 "the agent of $first ends" has_ended "${agent[$first]}"
+    for m in $(others "$first"); do kill -KILL "${agent[$m]}"; done
+    for m in $(others "$first"); do await 60 "the agent of $m ends" has_ended "${agent[$m]}"; done
+    start a b c
+    await_leader "$last"
+    await 30 "all tell the same: $(for m in a b c; do tenure "$m" "$last"; done)" same_tenures "$last" "$token"
+    ! [[ $(tenure a "$last") == *led_at_most* ]] || fail "it is not known how long it led: $(tenure a "$last")"
+    m=$(others "$leader" | sed -n 1p)
+    kill -KILL "${agent[$m]}" # it comes back, and tells since when the others have had a leader
+    await 60 "the agent of $m ends" has_ended "${agent[$m]}"
+    rm "$dir/c/$m/elector.state.history"
+    start "$m"
+    await 60 "$m knows when the leader began: $(age "$m" "$token"), $(age "$leader" "$token")" same_age "$m" "$leader" "$token"
+    judge
+}
+age() { past_of "$1" | grep -oE "\"token\":$2,[^}]*" | grep -oE '"age_us":[0-9]+' | cut -d: -f2; } # MEMBER TOKEN
+same_age() { # MEMBER MEMBER TOKEN: to 150 ms; the restart takes longer
+    local one other
+    one=$(age "$1" "$3") other=$(age "$2" "$3")
+    [ -n "$one" ] && [ -n "$other" ] && [ $((one - other)) -lt 150000 ] && [ $((other - one)) -lt 150000 ]
+}
+in_full() { sed -n "s/.*leader change in full: \(.* with token $2, .*\)\".*/\1/p" "$dir/$1.log"; } # MEMBER TOKEN
 candidates_at() { [ "$(field "$1" work candidates)" = 1 ]; } # MEMBER
 
 # Whichever agent is asked, the leader's answers.

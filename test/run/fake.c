@@ -208,6 +208,12 @@ elector_status elector_resign(elector *e, const char *group)
     return ELECTOR_OK;
 }
 
+elector_status engine_resign_unrenewed(elector *e, const char *group)
+{
+    write_log("unrenewed");
+    return elector_resign(e, group);
+}
+
 elector_status elector_stopped(elector *e, const char *group)
 {
     (void)group;

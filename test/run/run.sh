@@ -228,10 +228,10 @@ END
     long=$(printf 'g%.0s' {1..250})
     status_is 0 locks --once "$long" -- true
     verify "long names" "a name of 250 bytes has no lock" test -f "$dir/locks/$long.lock"
+    status_is 2 "$ELECTOR" run --url "file:$dir/locks/prefix" --once "$long" -- true 2>>"$err"
+    verify "long names" "a file's name of 257 bytes is not refused" says 'the name is too long for this file system; choose a shorter one$'
     status_is 2 locks --once "${long}x" -- true
-    verify "long names" "251 bytes are not refused" says 'the name is too long for this file system; choose a shorter one$'
-    status_is 2 locks --once "${long}xxxx" -- true
-    verify "long names" "254 bytes are not refused" says 'a name has at most 253 characters$'
+    verify "long names" "251 bytes are not refused" says 'a name has at most 250 characters$'
     fresh "rank"
     status_is 0 fake --rank 'cmd:echo  41' fake -- true
     verify "rank" "is not used" has fake/log '^campaign 41 '
@@ -602,6 +602,7 @@ test_hung() {
     : >"$dir/fake/stalled"
     ends_with 75
     verify "$name" "is not said" says 'no longer leading \(no-quorum: the lease was not renewed and is about to end\); stopping the command'
+    verify "$name" "the agent is not told why" has fake/log '^unrenewed'
     verify "$name" "SIGTERM did not come before SIGKILL" test -s "$dir/asked"
     verify "$name" "worked beyond the deadline" before_deadline
     verify "$name" "some are left" all_gone "$dir/pids"

@@ -1,6 +1,8 @@
 /* See exchange.h. Spreads statements: numbered, acknowledged, and sent again until they are. */
 #include "agent/exchange/exchange.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +84,14 @@ static uint64_t next_kept(const struct exchange *e, uint64_t read)
     return read + 1 > e->setting_count && read + 1 < oldest ? oldest : read + 1;
 }
 
+static void tell_age(struct payload_entry *entry, uint64_t age)
+{
+    const size_t used = entry->value_length;
+    if (used < sizeof entry->value - 40)
+        entry->value_length += (uint8_t)snprintf(entry->value + used, sizeof entry->value - used,
+                                                 "; for %" PRIu64 " us", age / NS_PER_US);
+}
+
 static void send_statements(struct exchange *e, uint64_t now, el_node to)
 {
     struct exchange_peer *p = &e->peers[to - 1];
@@ -101,6 +111,7 @@ static void send_statements(struct exchange *e, uint64_t now, el_node to)
                                       .value_length = (uint8_t)strlen(line->value)};
         memcpy(entry.text, line->name, entry.length);
         memcpy(entry.value, line->value, entry.value_length);
+        if (line->at && now >= line->at) tell_age(&entry, now - line->at);
         if (!payload_add(&out, &entry)) break;
         before = number;
     }
@@ -114,12 +125,12 @@ static uint64_t pause_after(uint32_t tries)
     return tries < EAGER_TRIES ? EAGER : tries < PATIENT_TRIES ? PATIENT : SELDOM;
 }
 
-void exchange_state(struct exchange *e, const struct payload_entry *entry)
+void exchange_state(struct exchange *e, const struct payload_entry *entry, uint64_t at)
 {
     for (uint32_t i = 0; i < e->config->member_count; i++)
         if (e->peers[i].acknowledged == last_of(e)) e->peers[i].has_rested = true;
     struct exchange_line *line = &e->latest[e->latest_count++ & (EXCHANGE_LATEST - 1)];
-    *line = (struct exchange_line){.term = entry->term, .span = entry->span, .kind = entry->flags};
+    *line = (struct exchange_line){.term = entry->term, .span = entry->span, .at = at, .kind = entry->flags};
     memcpy(line->name, entry->text, sizeof line->name - 1);
     memcpy(line->value, entry->value, sizeof line->value - 1);
     for (uint32_t i = 0; i < e->config->member_count; i++)
@@ -155,7 +166,7 @@ static uint64_t state_hears(struct exchange *e, uint64_t now)
     e->hears_pause = is_calm                                ? HEARS_PAUSE
                      : 2 * e->hears_pause < HEARS_PAUSE_MAX ? 2 * e->hears_pause
                                                             : HEARS_PAUSE_MAX;
-    exchange_state(e, &entry);
+    exchange_state(e, &entry, 0);
     e->hears = hears;
     e->hears_at = now;
     e->hears_count = e->latest_count;

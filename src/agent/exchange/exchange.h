@@ -35,7 +35,8 @@ enum exchange_statement {
     EXCHANGE_MEMBER = 1, /* text: its name; value: id and role */
     EXCHANGE_SECTION,    /* text: the pattern of its groups; value: KEY=VALUE ... */
     EXCHANGE_COMPLETE,   /* these were all settings and members */
-    EXCHANGE_BEGAN, /* a tenure of the sender. text: the group; value: how; span: nobody led before, plus 1 */
+    EXCHANGE_BEGAN, /* a tenure of the sender. text: the group; value: how, and after "; " its age when it was sent, as
+                       "for N us", unless it is not known; span: nobody led before, plus 1 */
     EXCHANGE_ENDED, /* a tenure of the sender. value: why, and after "; " the details; span: how long it led */
     EXCHANGE_GAP,   /* after a tenure of the sender. term: of the next; span: nobody led for so long */
     EXCHANGE_VERSION, /* value: of the sender's program; told with the settings, though it may differ. term, span: the
@@ -95,8 +96,9 @@ void exchange_receive(struct exchange *, uint64_t now, el_node from, const uint8
 /* Sends what is due, and returns when to call it again; UINT64_MAX: after the next call of another function. */
 uint64_t exchange_tick(struct exchange *, uint64_t now);
 
-/* States how a tenure of this member began or ended, to all peers. `type` and numbering are filled in. */
-void exchange_state(struct exchange *, const struct payload_entry *);
+/* States how a tenure of this member began or ended, to all peers. `type` and numbering are filled in. `at`: when it began, by
+ * the clock of exchange_tick(); 0: its age is not told. */
+void exchange_state(struct exchange *, const struct payload_entry *, uint64_t at);
 
 /* ---- Settings ---- */
 

@@ -12,6 +12,7 @@ enum {
 /* A statement, as we keep it for peers or have it of one. */
 struct exchange_line {
     uint64_t term, span;
+    uint64_t at; /* BEGAN: when it was; 0: not told */
     uint8_t kind;
     char name[PAYLOAD_NAME_MAX + 1];
     char value[PAYLOAD_VALUE_MAX + 1];

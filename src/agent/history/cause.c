@@ -211,7 +211,8 @@ static void describe(const struct plot *p, struct history_story *story)
                                     .ended_ns = lost_at > p->first->at_ns ? lost_at : p->first->at_ns,
                                     .nobody_ns = UINT64_MAX,
                                     .began = p->first->began,
-                                    .ended = p->end->ended};
+                                    .ended = p->end->ended,
+                                    .is_led_at_most = history_is_by_start(p->end)};
         if (after && after->ended > p->end->ended) story->before.ended = after->ended;
         history_correct(p->c, p->group, &story->before, EL_NOBODY);
     }

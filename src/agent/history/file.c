@@ -17,7 +17,8 @@
 #include "base/clock.h"
 #include "base/kernel/boot_id.h"
 
-enum { FILE_MOST = 4 << 20, READ_MOST = 16 << 20, PATH_ROOM = 4096 + 32, STACK = 64 * 1024 };
+/* STACK: the thread-local storage of the whole program lies on it too. */
+enum { FILE_MOST = 4 << 20, READ_MOST = 16 << 20, PATH_ROOM = 4096 + 32, STACK = 256 * 1024 };
 static const uint64_t EVERY = NS_PER_S;
 
 /* The thread's, from start_write() until is_done. */

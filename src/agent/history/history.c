@@ -270,9 +270,15 @@ void history_unshift(const struct history *c, struct history_tenure *t)
     if (t->ended_ns) t->ended_ns -= c->shift;
 }
 
+bool history_is_by_start(const struct history_entry *e)
+{
+    return e->ended == HISTORY_AGENT_ENDED || (e->ended == HISTORY_LOST_SIGHT && e->more == UINT64_MAX);
+}
+
 static void close_last(struct history_tenure *last, const struct history_entry *change, el_node self)
 {
     const uint64_t at = history_lost_at(change, self);
+    if (last->ended_ns == 0) last->is_led_at_most = history_is_by_start(change);
     if (last->ended_ns == 0) last->ended_ns = at > last->began_ns ? at : last->began_ns;
     if (change->ended > last->ended) last->ended = change->ended; /* a later change may know the cause better */
 }
@@ -289,6 +295,7 @@ uint32_t history_tenures(const struct history *c, uint64_t group, struct history
         if (last && last->leader == e->who && last->token == e->token) {
             last->ended_ns = 0; /* it was silent, and is back in the same term */
             last->ended = HISTORY_GOES_ON;
+            last->is_led_at_most = false;
             continue;
         }
         if (last) close_last(last, e, c->config->self);

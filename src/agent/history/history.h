@@ -89,7 +89,7 @@ struct history_entry {
     uint8_t who;  /* the leader, voter or hand-over target */
     uint8_t whom; /* LEADER: the leader before; HEARD: the member that the voter has promised the group to */
     union {
-        uint8_t flags; /* HEARD: of the message */
+        uint8_t flags; /* HEARD: of the message; LAST_HEARD: 1: it is heard, but does not count */
         uint8_t began; /* LEADER: enum history_beginning */
     };
     uint8_t ended; /* LEADER: how the tenure before ended, enum history_end */
@@ -103,7 +103,8 @@ struct history_tenure {
     uint64_t nobody_ns; /* time without a leader before it; UINT64_MAX: unknown */
     enum history_beginning began;
     enum history_end ended;
-    const char *detail; /* of its end, by the leader's agent; NULL: none. Borrowed until the next event */
+    bool is_led_at_most; /* it ended before this agent started, and nobody has told when */
+    const char *detail;  /* of its end, by the leader's agent; NULL: none. Borrowed until the next event */
 };
 
 /* What a leader's own agent says about its tenure; the text is a word of the lists above, and perhaps "; DETAIL". */
@@ -112,6 +113,7 @@ struct history_statement {
     enum history_states what;
     uint64_t token;   /* of the tenure; GAP: of the next one, of any member */
     uint64_t span_ns; /* BEGINNING: nobody led before, plus 1 (0: not known); END: it led; GAP: nobody led */
+    uint64_t at_ns;   /* BEGINNING: when it was, by our clock; 0: not known */
     char text[HISTORY_DETAIL];
 };
 enum { HISTORY_STATEMENTS_MAX = 3 }; /* about one change */
@@ -153,12 +155,16 @@ struct history_change {
 const struct history_entry *history_lead(struct history *, uint64_t now_ns, const struct history_change *,
                                          struct history_statement list[HISTORY_STATEMENTS_MAX],
                                          uint32_t *count);
+/* After a restart: what this member stated of its last tenures of the group, for peers that have not heard it; at most
+ * HISTORY_STATEMENTS_MAX. Only of the first 4,096 groups that are asked for, so that many groups cost no time. */
+uint32_t history_restate(struct history *, uint64_t group,
+                         struct history_statement list[HISTORY_STATEMENTS_MAX]);
 /* A peer says it about its own tenure. */
 void history_hear_statement(struct history *, el_node from, uint64_t group, const struct history_statement *);
-/* No majority has renewed our lease for so long. `heard_ns`, by position - 1: how long ago each voter was heard;
- * those above `late_ns` are silent. */
+/* No majority has renewed our lease for so long; 0: it was renewed, but too late for its holder. `heard_ns`, by position - 1: how long ago each voter was heard;
+ * those above `late_ns` are silent. `differing`: a bit for each member that does not count, for the lowest the first. */
 void history_lose_majority(struct history *, uint64_t now_ns, uint64_t group, uint64_t unrenewed_ns,
-                           const uint64_t *heard_ns, uint64_t late_ns);
+                           const uint64_t *heard_ns, uint64_t late_ns, uint64_t differing);
 void history_write(struct history *, uint64_t now_ns, uint64_t took_ns);
 /* An event of the leadership. `who`: the hand-over target; `reason`: static text, or NULL. */
 void history_leadership(struct history *, uint64_t now_ns, uint64_t group, enum history_what, el_node who,
@@ -173,6 +179,11 @@ bool history_tell(const struct history *, uint64_t group, struct history_story *
 
 /* The last loss of the majority: "no majority has renewed the lease for 640 ms: b silent for 812 ms". "": none. */
 void history_write_silence(const struct history *, uint64_t group, char text[HISTORY_TEXT]);
+/* A change of leaders is settled when it is so old: by then the leaders' agents have been heard, if they live. */
+enum { HISTORY_SETTLED_S = 3 };
+/* Replaces what was seen of a change to a leader, as history_lead() returned it, by what all agents tell of it: how it began,
+ * how the tenure before ended (`whom` led then, if anybody did), and for how long nobody led. */
+void history_complete(const struct history *, struct history_entry *change);
 /* Tells how long nobody led, for each failover that is 3 s old: by then its leader's agent has been heard, if it lives.
  * At most 64 at a time. So history and metrics have one source. */
 void history_settle(struct history *, uint64_t now_ns, void (*tell)(void *context, uint64_t nobody_ns),

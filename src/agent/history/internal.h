@@ -18,6 +18,7 @@ struct history_ring {
 /* A statement that was made or heard. */
 struct history_stated {
     uint64_t group, token, span_ns;
+    uint64_t at_ns;         /* BEGINNING: when it was, with the shift; 0: not known. Not in the journal */
     uint8_t by, what, word; /* word: enum history_beginning or enum history_end */
     char detail[HISTORY_DETAIL];
 };
@@ -32,7 +33,9 @@ struct history {
     uint64_t taken_changes, taken_steps, taken_stated; /* what journal_take() has given */
     char (*reasons)[HISTORY_REASON]; /* those that a journal told; see history_keep_reason() */
     uint32_t reason_count;
-    uint64_t settled; /* changes up to this one were given to history_settle() */
+    uint32_t restates; /* groups for which history_restate() may still look */
+    uint64_t restated; /* statements below this one are of before the restart */
+    uint64_t settled;  /* changes up to this one were given to history_settle() */
 };
 
 static inline uint32_t history_held(const struct history_ring *ring)
@@ -69,6 +72,8 @@ static inline bool history_is_of(const struct history_entry *e, uint64_t group)
 /* history.c */
 /* To the caller's clock. What was before the boot of this host is negative there: only differences of times count. */
 void history_unshift(const struct history *, struct history_tenure *);
+/* The journal closed it when this agent started: when it ended nobody here knows. */
+bool history_is_by_start(const struct history_entry *);
 /* When a leader was lost: when it was last heard, or at once if it is this member. */
 uint64_t history_lost_at(const struct history_entry *, el_node self);
 void history_add_step(struct history *, struct history_entry);

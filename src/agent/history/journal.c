@@ -8,6 +8,7 @@
 #include "algorithms/quorum/quorum.h"
 #include "core/bytes.h"
 
+enum { JOURNAL_RESTATES = 4096 };
 enum { VERSION = 1, FRAME = 6, BODY_MAX = 256, CHANGE = 1, STEP = 2, STATED = 3 };
 static const uint8_t magic[8] = {'e', 'l', 'e', 'c', 'h', 'i', 's', 't'};
 
@@ -332,6 +333,7 @@ enum journal_outcome journal_read(struct history *c, const struct journal_place 
     close_tenures(c, now->boot_ns);
     c->settled = c->taken_changes = c->changes.count;
     c->taken_steps = c->steps.count;
-    c->taken_stated = c->stated_count;
+    c->taken_stated = c->restated = c->stated_count;
+    c->restates = c->stated_count ? JOURNAL_RESTATES : 0;
     return outcome;
 }

@@ -96,10 +96,14 @@ static void tell_note(const struct config *config, const struct history_entry *e
 /* "no majority has renewed the lease of a for 640 ms: b and c are silent" */
 static void tell_no_majority(const struct config *config, const struct history_entry *e, char *text)
 {
+    const char *self = name(config, config->self), *before = ": ";
+    if (e->more == 0) {
+        snprintf(text, HISTORY_TEXT, "the lease of %s was renewed too late for its worker", self);
+        return;
+    }
     size_t used =
-        (size_t)snprintf(text, HISTORY_TEXT, "no majority has renewed the lease of %s for %" PRIu64 " ms",
-                         name(config, config->self), e->more / NS_PER_MS);
-    const char *before = ": ";
+        (size_t)snprintf(text, HISTORY_TEXT, "no majority has renewed the lease of %s for %" PRIu64 " ms", self,
+                         e->more / NS_PER_MS);
     for (el_node member = 1; member <= config->member_count && used < HISTORY_TEXT; member++) {
         if (!(e->token >> (member - 1) & 1)) continue;
         used += (size_t)snprintf(text + used, HISTORY_TEXT - used, "%s%s", before, name(config, member));
@@ -135,7 +139,12 @@ void history_sentence(const struct config *config, const struct history_entry *e
                  e->token / NS_PER_MS, e->token / NS_PER_US % 1000);
         break;
     case HISTORY_NO_MAJORITY: tell_no_majority(config, e, text); break;
-    case HISTORY_LAST_HEARD: snprintf(text, HISTORY_TEXT, "%s is heard for the last time", who); break;
+    case HISTORY_LAST_HEARD:
+        snprintf(text, HISTORY_TEXT,
+                 e->flags ? "%s is heard, but does not count: its settings differ"
+                          : "%s is heard for the last time",
+                 who);
+        break;
     case HISTORY_ASKED_TO_TRANSFER:
         snprintf(text, HISTORY_TEXT, "%s is asked to hand over to %s: its worker is told to stop", self, who);
         break;

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 
 enum { SETTLE_AT_ONCE = 64, LOOK_BACK = 256 };
-static const uint64_t SETTLED_AFTER_NS = 3 * NS_PER_S;
+static const uint64_t LATE_SIGHT = NS_PER_S / 10; /* a beginning that was seen so late was not seen */
 
 /* ---- Keeping ---- */
 
@@ -43,14 +43,40 @@ void history_hear_statement(struct history *c, el_node from, uint64_t group,
     const int word = heard->what == HISTORY_STATES_GAP ? 0 : word_number(heard->what, heard->text);
     const char *detail = strstr(heard->text, "; ");
     if (!c || word < 0 || from > c->config->member_count) return;
+    const struct history_stated *known = find(c, group, heard->token, from, heard->what);
+    if (known && known->word == word && known->span_ns == heard->span_ns)
+        return; /* told again after a restart */
     struct history_stated *s = &c->stated[c->stated_count++ % HISTORY_STATEMENTS];
     *s = (struct history_stated){.group = group,
                                  .token = heard->token,
                                  .span_ns = heard->span_ns,
+                                 .at_ns = heard->at_ns ? heard->at_ns + c->shift : 0,
                                  .by = (uint8_t)from,
                                  .what = (uint8_t)heard->what,
                                  .word = (uint8_t)word};
     if (detail) snprintf(s->detail, sizeof s->detail, "%s", detail + 2);
+}
+
+uint32_t history_restate(struct history *c, uint64_t group,
+                         struct history_statement list[HISTORY_STATEMENTS_MAX])
+{
+    uint32_t count = 0;
+    if (!c || c->restates == 0) return 0;
+    c->restates--;
+    for (uint64_t at = c->restated; at > 0 && count < HISTORY_STATEMENTS_MAX; at--) {
+        if (c->stated_count - at >= HISTORY_STATEMENTS) break; /* overwritten since */
+        const struct history_stated *s = &c->stated[(at - 1) % HISTORY_STATEMENTS];
+        if (s->group != group || s->by != c->config->self) continue;
+        struct history_statement *one = &list[count++];
+        *one = (struct history_statement){.what = s->what, .token = s->token, .span_ns = s->span_ns};
+        const char *word = s->what == HISTORY_STATES_END ? history_end_word((enum history_end)s->word)
+                           : s->what == HISTORY_STATES_BEGINNING
+                               ? history_beginning_word((enum history_beginning)s->word)
+                               : "";
+        snprintf(one->text, sizeof one->text, "%s%s%.*s", word, s->detail[0] ? "; " : "", HISTORY_DETAIL - 32,
+                 s->detail);
+    }
+    return count;
 }
 
 /* ---- Believing ---- */
@@ -71,10 +97,33 @@ void history_correct(const struct history *c, uint64_t group, struct history_ten
     if (began && began->word != HISTORY_SEEN) t->began = (enum history_beginning)began->word;
     if (t->nobody_ns != UINT64_MAX || before)
         t->nobody_ns = nobody_before(c, group, t->token, t->leader, before, t->nobody_ns);
+    if (began && began->at_ns && began->at_ns + LATE_SIGHT < t->began_ns) t->began_ns = began->at_ns;
     if (!ended || t->ended_ns == 0) return;
+    t->is_led_at_most = false;
     t->ended = (enum history_end)ended->word;
     t->ended_ns = t->began_ns + ended->span_ns;
     t->detail = ended->detail[0] ? ended->detail : NULL;
+}
+
+void history_complete(const struct history *c, struct history_entry *change)
+{
+    const struct history_entry *before = NULL;
+    uint8_t ended = change->ended;
+    for (uint32_t back = 1; back <= history_held(&c->changes) && back <= LOOK_BACK && !before; back++) {
+        const struct history_entry *e = history_back(&c->changes, back);
+        if (e->group != change->group || e->number >= change->number) continue;
+        if (e->who && (e->who != change->who || e->token != change->token)) before = e;
+        if (!before && e->ended > ended) ended = e->ended;
+    }
+    const el_node leader = before ? before->who : EL_NOBODY;
+    const struct history_stated *began =
+        find(c, change->group, change->token, change->who, HISTORY_STATES_BEGINNING);
+    const struct history_stated *end =
+        before ? find(c, change->group, before->token, leader, HISTORY_STATES_END) : NULL;
+    if (began && began->word != HISTORY_SEEN) change->began = began->word;
+    change->nobody_ns = nobody_before(c, change->group, change->token, change->who, leader, change->nobody_ns);
+    change->whom = (uint8_t)leader;
+    change->ended = end ? end->word : ended;
 }
 
 /* The leader before the change at this index of the ring. */
@@ -95,7 +144,7 @@ void history_settle(struct history *c, uint64_t now_ns, void (*tell)(void *conte
     if (c->settled < oldest) c->settled = oldest; /* more than 8192 changes in 3 s: the first are not counted */
     for (uint32_t i = 0; i < SETTLE_AT_ONCE && c->settled < c->changes.count; i++, c->settled++) {
         const struct history_entry *e = &c->changes.entries[c->settled & (c->changes.size - 1)];
-        if (now_ns + c->shift - e->at_ns < SETTLED_AFTER_NS) return;
+        if (now_ns + c->shift - e->at_ns < HISTORY_SETTLED_S * NS_PER_S) return;
         if (!e->who || e->note != HISTORY_FAILOVER || e->nobody_ns == UINT64_MAX) continue;
         tell(context, nobody_before(c, e->group, e->token, e->who, leader_before(c, c->settled, e->group),
                                     e->nobody_ns));
@@ -105,7 +154,7 @@ void history_settle(struct history *c, uint64_t now_ns, void (*tell)(void *conte
 /* ---- Silence ---- */
 
 void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, uint64_t unrenewed_ns,
-                           const uint64_t *heard_ns, uint64_t late_ns)
+                           const uint64_t *heard_ns, uint64_t late_ns, uint64_t differing)
 {
     uint64_t silent = 0, told = 0;
     if (!c) return;
@@ -113,6 +162,7 @@ void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, u
     for (uint32_t i = 0; i < c->config->member_count; i++) {
         const bool is_voter = config_votes(c->config, i + 1) && i + 1 != c->config->self;
         if (is_voter && heard_ns[i] > late_ns) silent |= UINT64_C(1) << i;
+        if (!is_voter || unrenewed_ns == 0) differing &= ~(UINT64_C(1) << i);
     }
     for (uint32_t n = 0; n < c->config->member_count; n++) { /* the first that fell silent first */
         uint32_t first = CONFIG_MEMBERS_MAX;
@@ -128,6 +178,13 @@ void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, u
                                                        .group = group,
                                                        .who = (uint8_t)(first + 1)});
     }
+    for (uint32_t i = 0; i < c->config->member_count; i++)
+        if ((differing & ~silent) >> i & 1)
+            history_add_step(c, (struct history_entry){.what = HISTORY_LAST_HEARD,
+                                                       .at_ns = now_ns,
+                                                       .group = group,
+                                                       .flags = 1,
+                                                       .who = (uint8_t)(i + 1)});
     history_add_step(c, (struct history_entry){.what = HISTORY_NO_MAJORITY,
                                                .at_ns = now_ns,
                                                .group = group,
@@ -135,29 +192,42 @@ void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, u
                                                .more = unrenewed_ns});
 }
 
-/* "b silent for 812 ms, c never heard" */
+/* What was noted of the member with this loss; NULL: nothing. */
+static const struct history_entry *noted_with(const struct history *c, const struct history_entry *lost,
+                                              uint32_t back, el_node member)
+{
+    for (uint32_t n = 1; n <= CONFIG_MEMBERS_MAX && back + n <= history_held(&c->steps); n++) {
+        const struct history_entry *e = history_back(&c->steps, back + n);
+        if (e->what != HISTORY_LAST_HEARD || e->group != lost->group) return NULL;
+        if (e->who == member) return e;
+    }
+    return NULL;
+}
+
+/* "b silent for 812 ms, c never heard, d does not count" */
 static void write_silent(const struct history *c, const struct history_entry *lost, uint32_t back, char *text,
                          size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < c->config->member_count && used < size; i++) {
-        const struct history_entry *last = NULL;
-        if (!(lost->token >> i & 1)) continue;
-        for (uint32_t n = 1; n <= CONFIG_MEMBERS_MAX && back + n <= history_held(&c->steps) && !last; n++) {
-            const struct history_entry *e = history_back(&c->steps, back + n);
-            if (e->what != HISTORY_LAST_HEARD || e->group != lost->group) break;
-            if (e->who == i + 1) last = e;
-        }
+        const struct history_entry *last = noted_with(c, lost, back, i + 1);
+        const bool is_silent = lost->token >> i & 1;
+        if (!is_silent && !(last && last->flags)) continue;
         used +=
             (size_t)snprintf(text + used, size - used, "%s%s ", used ? ", " : "", c->config->members[i].name);
-        if (used < size && last)
+        if (used < size && !is_silent)
+            used += (size_t)snprintf(text + used, size - used, "does not count");
+        else if (used < size && last)
             used += (size_t)snprintf(text + used, size - used, "silent for %" PRIu64 " ms",
                                      (lost->at_ns - last->at_ns) / NS_PER_MS);
         else if (used < size)
             used += (size_t)snprintf(text + used, size - used, "never heard");
     }
-    if (!lost->token) snprintf(text, size, "voters are heard, but do not answer");
+    if (lost->more == 0)
+        snprintf(text, size, "renewed too late for its worker");
+    else if (used == 0)
+        snprintf(text, size, "voters are heard, but do not answer");
 }
 
 static const struct history_entry *last_loss(const struct history *c, uint64_t group, uint64_t since,
@@ -180,8 +250,11 @@ void history_write_silence(const struct history *c, uint64_t group, char text[HI
     text[0] = '\0';
     if (!lost) return;
     write_silent(c, lost, back, who, sizeof who);
-    snprintf(text, HISTORY_TEXT, "no majority has renewed the lease for %" PRIu64 " ms: %s",
-             lost->more / NS_PER_MS, who);
+    if (lost->more == 0)
+        snprintf(text, HISTORY_TEXT, "the lease was %s", who);
+    else
+        snprintf(text, HISTORY_TEXT, "no majority has renewed the lease for %" PRIu64 " ms: %s",
+                 lost->more / NS_PER_MS, who);
 }
 
 /* ---- Stating ---- */
@@ -213,6 +286,7 @@ uint32_t history_make_statements(struct history *c, const struct history_entry *
         struct history_statement *s = &list[count++];
         *s = (struct history_statement){.what = HISTORY_STATES_BEGINNING,
                                         .token = change->token,
+                                        .at_ns = change->at_ns - c->shift,
                                         .span_ns = change->nobody_ns == UINT64_MAX ? 0 : change->nobody_ns + 1};
         snprintf(s->text, sizeof s->text, "%s", history_beginning_word(change->began));
     }

@@ -37,13 +37,14 @@ static json_t *describe(const struct serve *serve, struct clocks now, const stru
 {
     const uint64_t until = t->ended_ns ? t->ended_ns : now.boot_ns;
     if (t->leader == EL_NOBODY) return json_null();
-    return json_pack("{so sI so so ss so* so so so*}", "leader",
+    return json_pack("{so sI so so ss so* so so so* so*}", "leader",
                      serve_text(serve->config->members[t->leader - 1].name), "token", (json_int_t)t->token,
                      "at", wall_time(now, t->began_ns), "age_us", micros(now.boot_ns - t->began_ns), "began",
                      history_beginning_word(t->began), "ended",
                      t->ended_ns ? json_string(history_end_word(t->ended)) : json_null(), "led_us",
                      micros(until - t->began_ns), "nobody_us", micros(t->nobody_ns), "detail",
-                     t->ended_ns && t->detail ? serve_text(t->detail) : NULL);
+                     t->ended_ns && t->detail ? serve_text(t->detail) : NULL, "led_at_most",
+                     t->ended_ns && t->is_led_at_most ? json_true() : NULL);
 }
 
 static json_t *begin_line(const struct serve *serve, const char *group)

@@ -32,8 +32,10 @@ enum {
         64,                /* at most so many of one user; as many are left for root and the agent's own */
     SERVE_CLOSING_MAX = 8, /* descriptors of a user that wait to be closed: no more are read from it */
     SERVE_AWAITED_BUCKETS = 1024,
-    SERVE_UNTOLD_MAX = 16,  /* changes that the log and the peers have not been told of, */
-    SERVE_UNTOLD_MS = 5,    /* and how long they wait for that */
+    SERVE_UNTOLD_MAX = 16, /* changes that the log and the peers have not been told of, */
+    SERVE_UNTOLD_MS = 5,   /* and how long they wait for that */
+    SERVE_UNSETTLED_MAX =
+        32, /* changes to a leader whose agent's account is awaited: as many lines as the log may have */
     SERVE_POLLED_MAX = 256, /* connections that are polled though they wait for their turn */
     SERVE_RESTART_MAX = 16  /* keys that wait for a restart, and are told */
 };
@@ -133,6 +135,13 @@ struct serve_untold {
     char group[CONFIG_NAME_MAX + 1];
 };
 
+/* A change to a leader that history_complete() will complete: untold.c. */
+struct serve_unsettled {
+    uint64_t at_ns;
+    struct history_entry change;
+    char group[CONFIG_NAME_MAX + 1];
+};
+
 struct serve {
     uv_loop_t *loop;
     const struct config *config;
@@ -155,6 +164,8 @@ struct serve {
     struct serve_untold untold[SERVE_UNTOLD_MAX];
     uint32_t untold_count;
     uint64_t untold_until_ns;
+    struct serve_unsettled unsettled[SERVE_UNSETTLED_MAX]; /* a ring */
+    uint32_t unsettled_first, unsettled_count;
     struct connection *connections[SERVE_CONNECTIONS_MAX];
     uint32_t connection_count;
     uint32_t connection_most; /* as many as there are descriptors for */
@@ -212,6 +223,8 @@ size_t serve_write_event(const struct connection *, const struct leadership *, c
 
 /* untold.c */
 void serve_tell_later(struct serve *, const char *group, enum serve_step, const struct history_entry *);
+/* A change to a leader: SERVE_LEADER_SETTLED. */
+void serve_settle_later(struct serve *, const char *group, const struct history_entry *);
 void serve_state_later(struct serve *, const char *group, const struct history_statement *);
 void serve_tell_now(struct serve *);
 
@@ -275,9 +288,6 @@ void serve_count_change(struct serve *, struct leadership *, const struct host_v
 uint64_t serve_heard(const struct serve *, el_node peer);
 /* False if the member is heard, and both read no version of messages in common. Then `theirs`, if not NULL, says which the peer has. */
 bool serve_understands(const struct serve *, el_node peer, char theirs[EXCHANGE_VERSIONS_TEXT]);
-/* Whether it is heard, but does not count in some group: it has other settings, another list of members, or messages of
- * another version. */
-bool serve_differs(const struct serve *, el_node peer);
 /* Whether the member is heard and its vote counts in the group, as far as this agent knows. */
 bool serve_counts(const struct serve *, el_node member, const struct host_group *);
 json_t *serve_describe_differences(const struct serve *, el_node peer); /* NULL: nothing differs */

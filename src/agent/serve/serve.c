@@ -41,6 +41,11 @@ static bool is_published_to(const struct connection *c, const struct leadership 
     return c->has_page && o->tenure->is_published;
 }
 
+static bool counts_in(void *context, const struct host_group *group, el_node member)
+{
+    return serve_counts(context, member, group);
+}
+
 static bool has_page(void *context, const void *client)
 {
     (void)context;
@@ -116,16 +121,20 @@ static bool note_leader(struct serve *serve, struct leadership *o)
     if (view.leader == before && view.token == o->seen_token) return false;
     if (before == serve->config->self && !o->tenure->reason &&
         host_clock(serve->host) >= leadership_told_until(o))
-        (void)leadership_record_silence(o);
+        (void)leadership_record_silence(o, false);
     const uint64_t now = host_stopwatch(serve->host);
     serve_count_change(serve, o, &view, now, &change);
     (void)serve_is_forgotten(serve, o); /* notes since when it is not used */
+    count = o->seen_token ? 0 : history_restate(serve->leaderships.history, change.group, statements);
+    for (uint32_t i = 0; i < count; i++) serve_state_later(serve, host_name(o->group), &statements[i]);
     o->seen_leader = (uint8_t)view.leader;
     o->seen_token = view.token;
     const struct history_entry *entry =
         history_lead(serve->leaderships.history, now, &change, statements, &count);
     for (uint32_t i = 0; i < count; i++) serve_state_later(serve, host_name(o->group), &statements[i]);
     if (entry) serve_tell_later(serve, host_name(o->group), SERVE_LEADER_CHANGED, entry);
+    if (entry && entry->who && entry->note != HISTORY_RETURN)
+        serve_settle_later(serve, host_name(o->group), entry);
     return true;
 }
 
@@ -223,6 +232,7 @@ static struct serve *make(uv_loop_t *loop, const struct config *config, struct h
     serve->leaderships.tell = on_leadership_event;
     serve->leaderships.reads_page = has_page;
     serve->leaderships.hangs = serve_hangs;
+    serve->leaderships.counts = counts_in;
     serve->leaderships.page = serve->page = deadline_page_new();
     serve->leaderships.tenure = on_tenure;
     serve->leaderships.noted = on_noted;

@@ -65,11 +65,15 @@ void serve_await_restart(struct serve *, const struct config_difference *);
 void serve_await_no_restart(struct serve *); /* the file is read again: forget those of the last time */
 /* Knows which settings the peers have. Borrowed; NULL: only what the host sees is known. */
 void serve_set_exchange(struct serve *, struct exchange *);
+/* Whether the peer is heard, but does not count in some group: it has other settings, another list of members, or messages of
+ * another version. */
+bool serve_differs(const struct serve *, el_node peer);
 /* What `profile = realtime` asked for and was refused, in words; "": nothing. Borrowed; NULL: it asked for nothing. */
 void serve_set_refused(struct serve *, const char *what);
-/* Is told each change of leaders and each end of leadership here, once it is in the history. For the log. `entry` is
+/* Is told each change of leaders and each end of leadership here, once it is in the history, and a change to a leader again
+ * when all agents tell the same of it (SETTLED; of the last SERVE_UNSETTLED_MAX changes). For the log. `entry` is
  * borrowed; NULL: a client was refused, and `group` says why. */
-enum serve_step { SERVE_LEADER_CHANGED, SERVE_LEASE_LOST, SERVE_CLIENT_REFUSED };
+enum serve_step { SERVE_LEADER_CHANGED, SERVE_LEADER_SETTLED, SERVE_LEASE_LOST, SERVE_CLIENT_REFUSED };
 struct history_entry;
 void serve_set_listener(struct serve *,
                         void (*)(void *context, enum serve_step, const char *group,

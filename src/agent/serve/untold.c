@@ -19,7 +19,7 @@ static void state(const struct serve *serve, const char *group, const struct his
         .flags = kinds[statement->what], .term = statement->token, .span = statement->span_ns};
     snprintf(entry.text, sizeof entry.text, "%s", group);
     snprintf(entry.value, sizeof entry.value, "%s", statement->text);
-    if (serve->exchange) exchange_state(serve->exchange, &entry);
+    if (serve->exchange) exchange_state(serve->exchange, &entry, statement->at_ns);
 }
 
 void serve_tell_now(struct serve *serve)
@@ -34,10 +34,35 @@ void serve_tell_now(struct serve *serve)
     serve->untold_count = 0;
 }
 
+void serve_settle_later(struct serve *serve, const char *group, const struct history_entry *change)
+{
+    if (!serve->on_step || serve->unsettled_count == SERVE_UNSETTLED_MAX) return;
+    struct serve_unsettled *one =
+        &serve->unsettled[(serve->unsettled_first + serve->unsettled_count++) % SERVE_UNSETTLED_MAX];
+    one->at_ns = host_clock(serve->host);
+    one->change = *change;
+    memcpy(one->group, group, strlen(group) + 1);
+}
+
+/* Returns when the next one will be settled; UINT64_MAX: none waits. */
+static uint64_t tell_settled(struct serve *serve, uint64_t now_ns)
+{
+    for (; serve->unsettled_count; serve->unsettled_count--) {
+        struct serve_unsettled *one = &serve->unsettled[serve->unsettled_first];
+        if (now_ns < one->at_ns + HISTORY_SETTLED_S * NS_PER_S)
+            return one->at_ns + HISTORY_SETTLED_S * NS_PER_S;
+        history_complete(serve->leaderships.history, &one->change);
+        serve->on_step(serve->on_step_context, SERVE_LEADER_SETTLED, one->group, &one->change);
+        serve->unsettled_first = (serve->unsettled_first + 1) % SERVE_UNSETTLED_MAX;
+    }
+    return UINT64_MAX;
+}
+
 uint64_t serve_tell(struct serve *serve, uint64_t now_ns)
 {
     if (serve->untold_count && now_ns >= serve->untold_until_ns) serve_tell_now(serve);
-    return serve->untold_count ? serve->untold_until_ns : UINT64_MAX;
+    const uint64_t settled = tell_settled(serve, now_ns);
+    return serve->untold_count && serve->untold_until_ns < settled ? serve->untold_until_ns : settled;
 }
 
 /* If many change at once, all but the last few are told at once. */

@@ -60,9 +60,10 @@ bool check_may_renumber(const struct check_model *model)
 
 struct el_hash check_renumbered(const struct check_model *model, const struct check_world *world)
 {
-    static _Thread_local uint64_t locals[CHECK_SYMMETRIC_MAX][CHECK_RECORD_MAX / sizeof(uint64_t)];
-    static _Thread_local struct check_letter letters[CHECK_FLIGHT_MAX];
-    static _Thread_local struct numbers numbers;
+    /* 80 KB on the stack. As thread-local storage they would lie on the stack of every thread of the program. */
+    uint64_t locals[CHECK_SYMMETRIC_MAX][CHECK_RECORD_MAX / sizeof(uint64_t)];
+    struct check_letter letters[CHECK_FLIGHT_MAX];
+    struct numbers numbers;
     const struct el_algorithm *algorithm = model->algorithm;
     struct check_history history = *check_history_at(model, world->history);
     numbers.count = 0;

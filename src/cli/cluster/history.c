@@ -28,9 +28,18 @@ static const char *span_of(const json_t *tenure, const char *name, char text[PAS
     return json_lines_number(tenure, name, 0, &us) ? history_query_span(us, text) : "-";
 }
 
+/* Of one that ended before the agent started, nobody may know when. */
+static const char *length_of(const json_t *tenure, char text[PAST_SPAN + 8])
+{
+    char span[PAST_SPAN];
+    const bool is_most = json_is_true(json_object_get(tenure, "led_at_most"));
+    snprintf(text, PAST_SPAN + 8, "%s%s", is_most ? "at most " : "", span_of(tenure, "led_us", span));
+    return text;
+}
+
 static void add_row(struct cli_table *table, const json_t *tenure)
 {
-    char when[PAST_TIME], ago[PAST_SPAN], led[PAST_SPAN], nobody[PAST_SPAN], token[32] = "?";
+    char when[PAST_TIME], ago[PAST_SPAN], led[PAST_SPAN + 8], nobody[PAST_SPAN], token[32] = "?";
     const char *leader = json_lines_text(tenure, "leader", 255), *began = json_lines_text(tenure, "began", 64),
                *ended = json_lines_text(tenure, "ended", 64);
     uint64_t number;
@@ -38,7 +47,7 @@ static void add_row(struct cli_table *table, const json_t *tenure)
     cli_table_add(table,
                   (const char *[]){history_query_time(tenure, "at", when), span_of(tenure, "age_us", ago),
                                    leader ? leader : "?", token, began ? began : "?", ended ? ended : "leads",
-                                   span_of(tenure, "led_us", led), span_of(tenure, "nobody_us", nobody)});
+                                   length_of(tenure, led), span_of(tenure, "nobody_us", nobody)});
 }
 
 static int write_table(const json_t *answer)

@@ -72,7 +72,8 @@ static void write_head(const json_t *answer)
     }
     fputs("Before, ", stdout);
     write_name(before, "leader");
-    printf(" led with token %" PRIu64 " for %s, until %s", number_of(before, "token"),
+    printf(" led with token %" PRIu64 " for %s%s, until %s", number_of(before, "token"),
+           json_is_true(json_object_get(before, "led_at_most")) ? "at most " : "",
            history_query_span(number_of(before, "led_us"), span), end_in_words(before));
     if (json_lines_text(before, "detail", 255)) {
         fputs(" (", stdout);

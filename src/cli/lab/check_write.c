@@ -156,7 +156,7 @@ static void write_further(FILE *out, const struct check_request *request)
     } else {
         fputs(further->bound ? "nobody leads" : further->why, out);
     }
-    if (further->bound && further->next != further->bound)
+    if (further->bound && further->next && further->next != further->bound)
         fprintf(out, "; %" PRIu64 ": %s", further->next, further->why);
     fputc('\n', out);
 }

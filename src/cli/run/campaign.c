@@ -293,7 +293,7 @@ void run_campaign_again(struct run *run)
         wait_to_connect(run, run->reason[0] ? run->reason : "the connection is lost");
     } else {
         /* Ends the old candidacy. The new one measures the priority again. */
-        elector_resign(run->runner->elector, run->group);
+        run_resign(run);
         run_measure(run);
         run_campaign(run);
     }

@@ -57,6 +57,11 @@ bool run_must_stop(const struct run *run)
     return !run_leads(run) || run->stop_asked || is_term_due(run);
 }
 
+bool run_is_unrenewed(const struct run *run)
+{
+    return run_leads(run) && !run->stop_asked && is_term_due(run);
+}
+
 void run_stop(struct run *run)
 {
     supervise_stop(&run->work);

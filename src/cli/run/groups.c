@@ -15,7 +15,7 @@ struct expansion {
     const char *text; /* all of it, for messages */
     char *problem;
     size_t size;
-    char name[ELECTOR_GROUP_MAX + 1];
+    char name[RUN_GROUP_MAX + 1];
 };
 
 static bool complain(const struct expansion *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -36,12 +36,12 @@ static bool complain(const struct expansion *e, const char *format, ...)
 static bool add(const struct expansion *e)
 {
     struct run_groups *groups = e->groups;
-    if (!group_name_is_valid_up_to(e->name,
-                                   ELECTOR_GROUP_MAX)) /* an agent takes shorter ones only, and says so */
+    if (!group_name_is_valid_up_to(e->name, RUN_GROUP_MAX)) /* an agent takes shorter ones only, and says so */
         return complain(
             e,
-            "'%.40s' is not a valid group name: 1 to %d letters, digits and . _ - : /, not beginning with - or .",
-            e->name, ELECTOR_GROUP_MAX);
+            "'%.40s' is not a valid group name: 1 to %d letters, digits and . _ - : /, not beginning with - or .; "
+            "with locks up to %d",
+            e->name, GROUP_NAME_MAX, RUN_GROUP_MAX);
     for (size_t i = 0; i < groups->count; i++)
         if (strcmp(groups->names[i], e->name) == 0) return complain(e, "%s is named twice", e->name);
     if (groups->count == RUN_GROUPS_MAX) return complain(e, "more than %d groups", RUN_GROUPS_MAX);
@@ -55,8 +55,7 @@ static bool expand(struct expansion *, size_t used, const char *rest, const char
 static bool append(struct expansion *e, size_t used, const char *word, size_t length, const char *rest,
                    const char *end)
 {
-    if (used + length > ELECTOR_GROUP_MAX)
-        return complain(e, "a name has at most %d characters", ELECTOR_GROUP_MAX);
+    if (used + length > RUN_GROUP_MAX) return complain(e, "a name has at most %d characters", RUN_GROUP_MAX);
     memcpy(e->name + used, word, length);
     e->name[used + length] = '\0';
     return expand(e, used + length, rest, end);

@@ -7,10 +7,14 @@
 
 #include "elector.h"
 
-enum { RUN_GROUPS_MAX = 256 }; /* the library campaigns for no more at a time */
+enum {
+    RUN_GROUPS_MAX = 256, /* the library campaigns for no more at a time */
+    RUN_GROUP_MAX =
+        250 /* bytes of a name: a file's name has 255, and ".lock" takes five. Agents and stores take 63 */
+};
 
 struct run_groups {
-    char names[RUN_GROUPS_MAX][ELECTOR_GROUP_MAX + 1];
+    char names[RUN_GROUPS_MAX][RUN_GROUP_MAX + 1];
     size_t count;
 };
 

@@ -182,6 +182,7 @@ struct run {
     uint64_t read_deadline_ns;             /* when to read the deadline again; no event tells of a renewal */
     uint64_t elected_ns;
     bool stop_asked, lost, another_leads;
+    bool is_unrenewed; /* the command was stopped because the lease was not renewed in time */
     struct run_asking asking;
     bool hands_over; /* the agent has agreed to hand over */
     bool told_alone; /* we have reported that there is nobody to hand over to */
@@ -272,6 +273,7 @@ bool run_leads(const struct run *);
 uint64_t run_lease_end(const struct run *); /* as known last; 0: there is no lease */
 void run_read_deadline(struct run *);       /* from the library; computes when SIGTERM and SIGKILL are due */
 bool run_must_stop(const struct run *);     /* leadership is lost or handed over, or SIGTERM is due */
+bool run_is_unrenewed(const struct run *);  /* it still leads, nobody asked it to stop, and SIGTERM is due */
 void run_stop(struct run *);                /* SIGTERM to all processes of the command */
 void run_kill_when_due(struct run *);       /* in RUN_STOPPING: SIGKILL, repeated until nothing is left */
 
@@ -283,6 +285,7 @@ void run_dispatch(struct runner *); /* handles events of the library */
 void run_campaign(struct run *);    /* if healthy, else RUN_UNHEALTHY */
 void run_leave(struct run *);       /* tells the agent, which had asked for it, that the work has stopped */
 void run_campaign_again(struct run *);
+void run_resign(const struct run *); /* state.c: and says why */
 /* Closes the guardian's line: no command runs, and none will be started over this connection. */
 void run_close_line(struct runner *);
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/cli.h"
 #include "cli/run/run.h"
+#include "client/engine.h"
 
 static const uint64_t start_again_ns = 50000000;
 
@@ -32,13 +33,21 @@ void run_enter(struct run *run, enum run_state state)
     run->state = state;
 }
 
+void run_resign(const struct run *run)
+{
+    if (run->is_unrenewed)
+        engine_resign_unrenewed(run->runner->elector, run->group);
+    else
+        elector_resign(run->runner->elector, run->group);
+}
+
 /* The connection lives on if other groups need it, so the candidacy must end by itself. */
 void run_finish(struct run *run, int exit_code)
 {
     const struct runner *runner = run->runner;
     run_enter(run, RUN_DONE);
     run->exit_code = exit_code;
-    if (runner->elector && !runner->broken) elector_resign(runner->elector, run->group);
+    if (runner->elector && !runner->broken) run_resign(run);
 }
 
 /* ---- Before the tenure ---------------------------------------------------------------------------- */
@@ -51,7 +60,7 @@ static void begin_tenure(struct run *run)
     run->stop = (struct stop_times){0};
     run->backoff_ns = 0;
     run->quick_failures = 0;
-    run->hands_over = run->told_alone = run->exited = false;
+    run->hands_over = run->told_alone = run->exited = run->is_unrenewed = false;
     run->asking = (struct run_asking){.stage = RUN_ASKS_NOBODY};
     run->tried_at_failure = 0;
     run->watch.better[0] = '\0';
@@ -147,6 +156,7 @@ bool run_waits_for_time_alone(const struct run *run)
 static void step_ready(struct run *run)
 {
     if (run_must_stop(run)) {
+        run->is_unrenewed = run_is_unrenewed(run);
         run_end_tenure(run);
         return;
     }
@@ -159,6 +169,7 @@ static void step_ready(struct run *run)
 static void step_work(struct run *run)
 {
     if (run_must_stop(run)) {
+        run->is_unrenewed = run_is_unrenewed(run);
         if (!run->request->quiet || run->was_removed)
             run_say(run, "%s (%s); stopping the command",
                     run->stop_asked ? "handing over" : "no longer leading",

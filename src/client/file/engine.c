@@ -149,8 +149,9 @@ static elector_status campaign(struct engine *engine, const char *group, const e
     return complain(f, s);
 }
 
-static elector_status resign(struct engine *engine, const char *group, struct queued *ticket)
+static elector_status resign(struct engine *engine, const char *group, bool is_unrenewed, struct queued *ticket)
 {
+    (void)is_unrenewed; /* a lock is not renewed */
     elector_status status = ELECTOR_OK;
     struct seat *s = seat_at(folder_of(engine), group, &status);
     if (!s) return status;

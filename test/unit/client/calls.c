@@ -283,6 +283,37 @@ static void reasons_have_numbers(void **state)
     assert_string_equal(elector_reason_name(ELECTOR_REASON_REMOVED), "removed");
 }
 
+/* ---- Why it resigns ---- */
+
+static void expect_cause(const char *cause)
+{
+    json_t *request = fake_asked(&agent, "resign");
+    const char *said = json_string_value(json_object_get(request, "cause"));
+    assert_string_equal(said ? said : "", cause);
+    json_decref(request);
+}
+
+static void a_leader_resigns_without_a_cause(void **state)
+{
+    become_leader(5);
+    assert_int_equal(elector_resign(e, "jobs"), ELECTOR_OK);
+    hears("jobs done resign ok; ");
+    expect_cause("");
+}
+
+static void a_leader_whose_deadline_has_passed_says_so(void **state)
+{
+    char line[200];
+    become_leader(5);
+    snprintf(line, sizeof line, "{\"event\":\"lease\",\"group\":\"jobs\",\"token\":5,\"deadline_ns\":%llu}",
+             (unsigned long long)clock_boottime_ns());
+    fake_say(&agent, line);
+    hears("jobs lost deadline; ");
+    assert_int_equal(elector_resign(e, "jobs"), ELECTOR_OK);
+    hears("jobs done resign ok; ");
+    expect_cause("no-quorum");
+}
+
 /* ---- Options of other sizes ---- */
 
 static void options_of_an_earlier_header_keep_the_other_defaults(void **state)
@@ -501,6 +532,8 @@ int main(void)
         TEST(what_is_no_longer_observed_is_not_told),
         TEST(a_group_has_data_of_the_program),
         TEST(reasons_have_numbers),
+        TEST(a_leader_resigns_without_a_cause),
+        TEST(a_leader_whose_deadline_has_passed_says_so),
         TEST(options_of_an_earlier_header_keep_the_other_defaults),
         TEST(options_of_a_later_header_must_have_their_defaults),
         TEST(names_of_253_bytes_reach_the_agent),

@@ -282,7 +282,9 @@ enum leadership_answer leadership_withdraw(struct leadership *o, void *client, e
     const uint32_t piece = candidate_take_out(o, c);
     const bool holds = o->tenure->is_held && o->tenure->holder == c;
     /* A worker that sees its lease run out stops and resigns. The cause is the majority, not the worker. */
-    if (holds && way == LEADERSHIP_RESIGNS && leadership_record_silence(o)) o->tenure->is_unrenewed = true;
+    const bool resigns = way == LEADERSHIP_RESIGNS || way == LEADERSHIP_RUNS_OUT;
+    if (holds && resigns && leadership_record_silence(o, way == LEADERSHIP_RUNS_OUT))
+        o->tenure->is_unrenewed = true;
     if (holds) leadership_record_way(o, way);
     if (o->tenure->is_held && o->tenure->holder == c && way == LEADERSHIP_EXPELLED) {
         o->tenure->holder = NULL;

@@ -51,6 +51,7 @@ enum leadership_answer {
 /* How a candidate leaves. */
 enum leadership_way {
     LEADERSHIP_RESIGNS,  /* it resigns: its work has stopped */
+    LEADERSHIP_RUNS_OUT, /* the same, because it saw no renewal in time, and its lease about to end */
     LEADERSHIP_DIES,     /* its connection ended: it is taken for dead, and its work for stopped */
     LEADERSHIP_EXPELLED, /* we closed its connection: it may work until the deadline that it knows */
     LEADERSHIP_HANGS     /* it gave no sign of life until its frozen deadline had passed */
@@ -136,6 +137,8 @@ struct leaderships {
     void (*lapsed)(void *context, const struct leadership *, uint64_t late_ns);
     /* Whether the client reads its deadlines on the page; may be NULL: none does. */
     bool (*reads_page)(void *context, const void *client);
+    /* Whether a voter has the same settings for the group, if it is heard; may be NULL: all have. */
+    bool (*counts)(void *context, const struct host_group *, el_node);
     /* Whether the client gives no sign of life; may be NULL: none hangs. */
     bool (*hangs)(void *context, const void *client);
     struct leadership **blocks; /* leadership_at() */

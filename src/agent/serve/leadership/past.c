@@ -25,6 +25,7 @@ void leadership_record_event(const struct leadership *o, const struct leadership
 void leadership_record_way(const struct leadership *o, enum leadership_way way)
 {
     static const enum history_what ways[] = {[LEADERSHIP_RESIGNS] = HISTORY_RESIGNED,
+                                             [LEADERSHIP_RUNS_OUT] = HISTORY_RESIGNED,
                                              [LEADERSHIP_DIES] = HISTORY_GONE,
                                              [LEADERSHIP_EXPELLED] = HISTORY_EXPELLED,
                                              [LEADERSHIP_HANGS] = HISTORY_EXPELLED};
@@ -41,18 +42,23 @@ void leadership_record_stop(const struct leadership *o, enum leadership_ending h
         record(o, HISTORY_ASKED_TO_RESIGN, EL_NOBODY, NULL);
 }
 
-bool leadership_record_silence(const struct leadership *o)
+bool leadership_record_silence(const struct leadership *o, bool is_said)
 {
     const struct config *config = o->all->config;
     const uint64_t now = host_clock(o->all->host), deadline = leadership_told_until(o);
-    uint64_t late, heard[CONFIG_MEMBERS_MAX], unrenewed = host_unrenewed_ns(o->group, &late);
+    uint64_t late, differing = 0, heard[CONFIG_MEMBERS_MAX], unrenewed = host_unrenewed_ns(o->group, &late);
     if (!o->tenure->is_held || deadline == UINT64_MAX) return false;
     if (unrenewed == 0 && now >= deadline) unrenewed = host_lease_less_margin_ns(o->group) + now - deadline;
-    if (unrenewed < late || late == 0) return false;
-    for (el_node peer = 1; peer <= config->member_count; peer++)
+    const bool is_unrenewed = late > 0 && unrenewed >= late;
+    /* A renewal may come between the worker's decision and its request. A tenure that was asked to stop ends for that. */
+    if (!is_unrenewed && !(is_said && o->tenure->ending == LEADERSHIP_STAYS)) return false;
+    for (el_node peer = 1; peer <= config->member_count; peer++) {
         heard[peer - 1] = host_heard(o->all->host, peer);
+        if (peer != config->self && o->all->counts && !o->all->counts(o->all->context, o->group, peer))
+            differing |= UINT64_C(1) << (peer - 1);
+    }
     history_lose_majority(o->all->history, host_stopwatch(o->all->host), history_group(host_name(o->group)),
-                          unrenewed, heard, late);
+                          is_unrenewed ? unrenewed : 0, heard, is_unrenewed ? late : UINT64_MAX, differing);
     const uint64_t lease = host_lease_ns(o->group);
     if (o->all->lapsed) o->all->lapsed(o->all->context, o, unrenewed > lease ? unrenewed : lease);
     return true;

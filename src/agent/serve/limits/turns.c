@@ -28,6 +28,8 @@ bool turns_wait(const struct turns *turns)
 
 void turns_begin(struct turns *turns, uint64_t now)
 {
+    turns->others_come_first = turns->first[TURN_OTHERS] && !turns->others_were_served;
+    turns->others_were_served = false;
     turns->began_ns = now;
     turns->requests = 0;
     turns->bytes = 0;
@@ -47,9 +49,11 @@ static bool is_first_half(const struct turns *turns, uint64_t now)
 
 struct turn_place *turns_next(struct turns *turns, uint64_t now)
 {
-    const bool prefers = is_first_half(turns, now) || !turns->first[TURN_OTHERS];
+    const bool prefers = (is_first_half(turns, now) && !turns->others_come_first) || !turns->first[TURN_OTHERS];
     struct turn_place *place = turns->first[prefers ? TURN_CANDIDATES : TURN_OTHERS];
     if (!place) place = turns->first[TURN_OTHERS];
+    turns->others_come_first = false;
+    if (place && place->queue == TURN_OTHERS) turns->others_were_served = true;
     if (place) turns_leave(turns, place);
     return place;
 }

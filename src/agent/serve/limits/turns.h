@@ -1,7 +1,8 @@
 /*
  * Who is served next, and how much of one turn of the agent's loop the clients may take. A client that has work for the
  * agent queues; it gets a portion of it done, and queues again behind the others. Candidates have a queue of their own,
- * which is served first: those who only ask cannot keep a leader from saying that it has stopped.
+ * which is served first: those who only ask cannot keep a leader from saying that it has stopped. One portion of a candidate
+ * with thousands of groups may take a whole turn; then the next turn begins with one of the others.
  *
  * No clock: callers pass in the time.
  */
@@ -31,7 +32,8 @@ struct turn_place {
 /* Zeroed: nobody waits. */
 struct turns {
     struct turn_place *first[TURN_QUEUES], *last[TURN_QUEUES];
-    uint32_t count; /* that wait */
+    uint32_t count;                             /* that wait */
+    bool others_were_served, others_come_first; /* in this turn */
     uint64_t began_ns;
     uint32_t requests; /* since the turn began, */
     size_t bytes;      /* and bytes written */

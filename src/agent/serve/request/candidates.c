@@ -140,6 +140,11 @@ void request_on_resign(const struct request *r)
         request_refuse(r, "bad-request", "`force` must be true or false");
         return;
     }
+    const char *cause;
+    if (!request_read_text(r, "cause", false, &cause)) {
+        request_refuse(r, "bad-request", "`cause` must be a word");
+        return;
+    }
     struct leadership *o =
         request_find_leadership(r, json_is_true(force) ? CONFIG_CONTROL : CONFIG_CAMPAIGN, leadership_stands);
     if (!o) return;
@@ -149,7 +154,8 @@ void request_on_resign(const struct request *r)
         return;
     }
     const size_t bytes = leadership_value_size(o, r->from);
-    const enum leadership_answer said = leadership_withdraw(o, r->from, LEADERSHIP_RESIGNS);
+    const enum leadership_answer said = leadership_withdraw(
+        o, r->from, cause && strcmp(cause, "no-quorum") == 0 ? LEADERSHIP_RUNS_OUT : LEADERSHIP_RESIGNS);
     if (said == LEADERSHIP_DONE) {
         number_set_remove(&r->from->entered, o->number);
         r->from->campaigns--;

@@ -191,11 +191,16 @@ static const char *differences(el_node self, el_node peer)
     return text;
 }
 
-static void say(el_node self, enum exchange_statement kind, uint64_t term, const char *value)
+static void say_at(el_node self, enum exchange_statement kind, uint64_t term, const char *value, uint64_t at)
 {
     struct payload_entry entry = {.flags = (uint8_t)kind, .term = term, .text = "work"};
     snprintf(entry.value, sizeof entry.value, "%s", value);
-    exchange_state(agents[self].exchange, &entry);
+    exchange_state(agents[self].exchange, &entry, at);
+}
+
+static void say(el_node self, enum exchange_statement kind, uint64_t term, const char *value)
+{
+    say_at(self, kind, term, value, 0);
 }
 
 /* ---- Settings ---- */
@@ -469,6 +474,23 @@ static void the_election_comes_first(void **state)
     assert_int_equal(sent_count, sent + 2); /* both statements in one datagram for each peer */
 }
 
+/* Also if that arrives late: a tenure has its age, and not that of the message. */
+static void a_beginning_is_told_with_its_age(void **state)
+{
+    unsigned long long age = 0;
+    start_all();
+    pass(1000);
+    is_deaf[C] = true;
+    pass(10000);
+    const uint64_t began = now;
+    say_at(A, EXCHANGE_BEGAN, 5, "elected", began);
+    pass(10000);
+    is_deaf[C] = false;
+    pass(500);
+    assert_int_equal(sscanf(agents[C].told, "1 work 5 elected; for %llu us", &age), 1);
+    assert_in_range(age, 10000000, (now - began) / NS_PER_US);
+}
+
 static void one_that_was_cut_off_is_told_afterwards(void **state)
 {
     start_all();
@@ -703,6 +725,7 @@ int main(void)
         TEST(an_earlier_version_is_asked_ever_more_seldom),
         TEST(statements_arrive_once_and_in_order),
         TEST(the_election_comes_first),
+        TEST(a_beginning_is_told_with_its_age),
         TEST(one_that_was_cut_off_is_told_afterwards),
         TEST(the_oldest_are_left_out),
         TEST(each_tells_whom_it_hears),

@@ -68,6 +68,8 @@ static void hear(uint8_t kind, el_node from, uint8_t flags, uint64_t term, el_no
     history_hear(history, us++ * 1000, group, quorum, &msg);
 }
 
+static struct history_entry last_change;
+
 /* As agent/serve measures it. */
 static void lead_of(uint64_t of, el_node before, el_node leader, uint64_t token, uint64_t heard_ms)
 {
@@ -81,7 +83,7 @@ static void lead_of(uint64_t of, el_node before, el_node leader, uint64_t token,
                                           .nobody_ns = leader && lost_ns ? now - lost_ns : UINT64_MAX,
                                           .is_failover = true};
     if (leader) lost_ns = 0;
-    (void)history_lead(history, now, &change, stated, &stated_count);
+    last_change = *history_lead(history, now, &change, stated, &stated_count);
 }
 
 static void lead(el_node before, el_node leader, uint64_t token, uint64_t heard_ms)
@@ -477,7 +479,7 @@ static void a_leader_without_a_majority_has_not_resigned(void **state)
     const uint64_t heard_ns[] = {630 * NS_PER_MS, 0, 612 * NS_PER_MS};
     lead(EL_NOBODY, B, 5, 0);
     us += 3000000;
-    history_lose_majority(history, us * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS);
+    history_lose_majority(history, us * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 0);
     us++;
     leadership(HISTORY_RESIGNED);
     note(QUORUM_RESIGNS, 5, 0);
@@ -513,11 +515,50 @@ static void voters_that_are_heard_but_do_not_answer_are_not_silent(void **state)
     const uint64_t heard_ns[] = {1000000, 0, 2000000};
     lead(EL_NOBODY, B, 5, 0);
     us += 3000000;
-    history_lose_majority(history, us++ * 1000, group, 950 * NS_PER_MS, heard_ns, 450 * NS_PER_MS);
+    history_lose_majority(history, us++ * 1000, group, 950 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 0);
     lead(B, EL_NOBODY, 0, 0);
     assert_string_equal(tell(), "0 no majority has renewed the lease of b for 950 ms, though voters are heard; "
                                 "1 b no longer leads: no leader");
     assert_string_equal(story.before.detail, "voters are heard, but do not answer");
+}
+
+static void a_renewal_that_came_too_late_is_no_silence(void **state)
+{
+    const uint64_t heard_ns[] = {1000000, 0, 2000000};
+    char text[HISTORY_TEXT];
+    lead(EL_NOBODY, B, 5, 0);
+    us += 3000000;
+    history_lose_majority(history, us++ * 1000, group, 0, heard_ns, UINT64_MAX, 1);
+    leadership(HISTORY_RESIGNED);
+    note(QUORUM_RESIGNS, 5, 0);
+    lead(B, EL_NOBODY, 0, 0);
+    assert_string_equal(past_leaders(8), "b 5 seen no-quorum");
+    assert_string_equal(tell(), "0 the lease of b was renewed too late for its worker; "
+                                "1 the worker at b resigns: its work has ended; "
+                                "2 b ends term 5 as it was asked to; "
+                                "3 b no longer leads: no leader");
+    assert_string_equal(story.before.detail, "renewed too late for its worker");
+    history_write_silence(history, group, text);
+    assert_string_equal(text, "the lease was renewed too late for its worker");
+}
+
+/* a is silent, and c has other settings: each is named. */
+static void a_voter_that_does_not_count_is_named(void **state)
+{
+    const uint64_t heard_ns[] = {630 * NS_PER_MS, 0, 2000000};
+    char text[HISTORY_TEXT];
+    lead(EL_NOBODY, B, 5, 0);
+    us += 3000000;
+    history_lose_majority(history, us++ * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 5);
+    lead(B, EL_NOBODY, 0, 0);
+    assert_string_equal(tell(), "0 a is heard for the last time; "
+                                "630000 c is heard, but does not count: its settings differ; "
+                                "630000 no majority has renewed the lease of b for 618 ms: a silent; "
+                                "630001 b no longer leads: no leader");
+    assert_string_equal(story.before.detail, "a silent for 630 ms, c does not count");
+    history_write_silence(history, group, text);
+    assert_string_equal(text,
+                        "no majority has renewed the lease for 618 ms: a silent for 630 ms, c does not count");
 }
 
 static void hear_stated(el_node from, enum history_states what, uint64_t token, uint64_t span_ns,
@@ -553,6 +594,75 @@ static void a_leaders_own_agent_is_believed_about_its_tenure(void **state)
     assert_int_equal(story.before.ended, HISTORY_NO_QUORUM);
     assert_int_equal(story.after.began, HISTORY_HANDED_OVER);
     assert_int_equal(story.after.nobody_ns, 9000000);
+}
+
+/* "a elected, c no-quorum, 9 ms": by whom, how the one before ended, and the gap. */
+static const char *complete(struct history_entry change)
+{
+    history_complete(history, &change);
+    snprintf(told, sizeof told, "%s %s, %s %s, %llu us", config.members[change.who - 1].name,
+             history_beginning_word(change.began),
+             change.whom ? config.members[change.whom - 1].name : "nobody", history_end_word(change.ended),
+             (unsigned long long)change.nobody_ns / 1000);
+    return told;
+}
+
+/* The log writes it a while after the change: then it is what the history tells. */
+static void a_change_is_completed_by_what_the_leaders_say(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    lead(A, EL_NOBODY, 0, 450);
+    us += 500000;
+    lead(EL_NOBODY, C, 8, 0);
+    const struct history_entry change = last_change;
+    lead_of(other, EL_NOBODY, B, 9, 0);
+    lead(C, EL_NOBODY, 0, 0); /* a later change has nothing to do with it */
+    assert_string_equal(complete(change), "c seen, a lost sight, 950001 us");
+    hear_stated(C, HISTORY_STATES_BEGINNING, 8, 7000001, "elected");
+    assert_string_equal(complete(change), "c elected, a lost sight, 7000 us");
+    hear_stated(A, HISTORY_STATES_END, 5, 700 * NS_PER_MS, "no-quorum; b silent for 620 ms");
+    hear_stated(A, HISTORY_STATES_GAP, 8, 9000000, "");
+    assert_string_equal(complete(change), "c elected, a no-quorum, 9000 us");
+}
+
+static void the_first_leader_has_none_before(void **state)
+{
+    note(QUORUM_STANDS, 5, 0);
+    lead(EL_NOBODY, B, 5, 0);
+    history_complete(history, &last_change);
+    assert_int_equal(last_change.whom, EL_NOBODY);
+    assert_int_equal(last_change.began, HISTORY_ELECTED);
+    assert_true(last_change.nobody_ns == UINT64_MAX);
+}
+
+/* This agent was away when it began, and its leader's agent knows when that was. */
+static void a_beginning_that_was_not_seen_is_told_by_the_leaders_agent(void **state)
+{
+    us += 9000000;
+    const uint64_t seen = us;
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    struct history_statement began = {
+        .what = HISTORY_STATES_BEGINNING, .token = 5, .at_ns = (seen - 2500000) * 1000, .text = "elected"};
+    history_hear_statement(history, A, group, &began);
+    past_leaders(1);
+    assert_int_equal(tenures[0].began_ns, (seen - 2500000) * 1000);
+    began.token = 6;
+    lead(A, A, 6, 0);
+    began.at_ns = us * 1000 - 20 * NS_PER_MS; /* as long as a statement takes: our own sight is as good */
+    history_hear_statement(history, A, group, &began);
+    past_leaders(1);
+    assert_int_equal(tenures[0].began_ns, (us - 1) * 1000);
+}
+
+static void a_statement_that_is_told_again_takes_no_room(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    lead(A, EL_NOBODY, 0, 450);
+    hear_stated(A, HISTORY_STATES_END, 5, 700 * NS_PER_MS, "resigned");
+    for (int i = 0; i < 2 * HISTORY_STATEMENTS; i++) hear_stated(C, HISTORY_STATES_END, 9, 1, "deposed");
+    assert_string_equal(past_leaders(8), "a 5 seen resigned");
 }
 
 static void one_that_returns_has_not_begun_again(void **state)
@@ -673,7 +783,13 @@ int main(void)
         TEST(a_leader_without_a_majority_has_not_resigned),
         TEST(a_worker_that_resigns_with_a_majority_has_resigned),
         TEST(voters_that_are_heard_but_do_not_answer_are_not_silent),
+        TEST(a_renewal_that_came_too_late_is_no_silence),
+        TEST(a_voter_that_does_not_count_is_named),
         TEST(a_leaders_own_agent_is_believed_about_its_tenure),
+        TEST(a_change_is_completed_by_what_the_leaders_say),
+        TEST(the_first_leader_has_none_before),
+        TEST(a_beginning_that_was_not_seen_is_told_by_the_leaders_agent),
+        TEST(a_statement_that_is_told_again_takes_no_room),
         TEST(one_that_returns_has_not_begun_again),
         TEST(nobody_is_believed_about_anothers_tenure),
         TEST(this_member_states_what_it_alone_knows),

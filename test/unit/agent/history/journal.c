@@ -190,6 +190,47 @@ static void another_that_leads_on_has_led_all_the_time(void **state)
 }
 
 /* The host was started again: its CLOCK_BOOTTIME begins at 0, and what was before is before that. */
+static void a_member_tells_again_what_it_has_stated(void **state)
+{
+    struct history_statement list[HISTORY_STATEMENTS_MAX];
+    size_t size;
+    live();
+    assert_int_equal(history_restate(history, group, list), 0); /* its peers have it */
+    uint8_t *bytes = journal(&size);
+    assert_int_equal(read_again(bytes, size), JOURNAL_READ);
+    assert_int_equal(history_restate(history, history_group("another"), list), 0);
+    assert_int_equal(history_restate(history, group, list), 3); /* the newest first */
+    assert_int_equal(list[0].what, HISTORY_STATES_GAP);
+    assert_int_equal(list[0].token, 30);
+    assert_int_equal(list[1].what, HISTORY_STATES_END);
+    assert_int_equal(list[1].token, 20);
+    assert_string_equal(list[1].text, "resigned");
+    assert_int_equal(list[2].what, HISTORY_STATES_BEGINNING);
+    assert_string_equal(list[2].text, "elected");
+    free(bytes);
+}
+
+/* All agents were down: when a tenure ended meanwhile, only its own agent knows. */
+static void the_length_of_what_ended_meanwhile_is_a_bound(void **state)
+{
+    struct history_tenure list[8];
+    size_t size;
+    live(); /* c leads */
+    uint8_t *bytes = journal(&size);
+    now += 90 * S;
+    assert_int_equal(read_again(bytes, size), JOURNAL_READ);
+    assert_int_equal(history_tenures(history, group, list, 8), 3);
+    assert_false(list[0].is_led_at_most || list[1].is_led_at_most);
+    assert_true(list[2].is_led_at_most);
+    const struct history_statement end = {
+        .what = HISTORY_STATES_END, .token = 30, .span_ns = 2 * S, .text = "resigned"};
+    history_hear_statement(history, C, group, &end);
+    assert_int_equal(history_tenures(history, group, list, 8), 3);
+    assert_false(list[2].is_led_at_most);
+    assert_int_equal(list[2].ended_ns - list[2].began_ns, 2 * S);
+    free(bytes);
+}
+
 static void times_survive_a_boot_of_the_host(void **state)
 {
     struct history_tenure list[8];
@@ -419,6 +460,8 @@ int main(void)
         TEST(why_is_told_after_a_restart),
         TEST(what_was_open_is_closed_by_what_is_known),
         TEST(another_that_leads_on_has_led_all_the_time),
+        TEST(a_member_tells_again_what_it_has_stated),
+        TEST(the_length_of_what_ended_meanwhile_is_a_bound),
         TEST(times_survive_a_boot_of_the_host),
         TEST(other_members_and_other_notes_begin_anew),
         TEST(the_last_record_may_be_cut_off_anywhere),

@@ -2,12 +2,16 @@
 #include "lib/host/recordings.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sodium.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "agent/recorder/internal.h"
 #include "agent/recorder/reader.h"
+#include "core/bytes.h"
+#include "lib/give_up.h"
 
 /* Elections, a value, a hand-over, a resignation, a cut link. */
 static void live_through_much(void)
@@ -304,6 +308,47 @@ static void a_call_that_did_not_return_is_told_of(void **state)
     close_recorded();
 }
 
+/* The field of the half being written, as the file has it; 0: the file has no such bytes yet. */
+static uint64_t field_in_file(const struct recorder *f, struct bytes read, size_t at)
+{
+    const size_t half = f->base == f->map ? 0 : f->size;
+    return read.size < half + at + 8 ? 0 : el_get(read.at + half + at, 8);
+}
+
+/* Waits until the writer has copied, unasked, what was recorded before this call. */
+static void read_while_it_lives(struct member *member, struct host_group *group)
+{
+    const struct recorder *f = member->recorder;
+    if (host_view_of(group).role != EL_LEADER || seen_inside.at) return;
+    const uint64_t used = el_get(f->base + RECORDER_USED_AT, 8);
+    assert_true(el_get(f->base + RECORDER_PENDING_AT, 8) > 0); /* we are inside of a call */
+    for (int waited = 0; waited < give_up_ms(); waited++) {
+        seen_inside = read_recording(member->recorder_path);
+        if (field_in_file(f, seen_inside, RECORDER_USED_AT) == used) return;
+        free(seen_inside.at);
+        seen_inside.at = NULL;
+        (void)poll(NULL, 0, 1);
+    }
+    fail_msg("the writer copies nothing");
+}
+
+static void of_an_agent_that_lives_no_call_is_said_not_to_return(void **state)
+{
+    seen_inside = (struct bytes){0};
+    recorded_size = 4 * MIB;
+    open_world();
+    on_changed = read_while_it_lives;
+    stand(1, true);
+    pass(3000);
+    assert_non_null(seen_inside.at);
+    const struct recorder_report report = replay_bytes(seen_inside, false);
+    assert_int_equal(report.verdict, RECORDER_AGREES);
+    assert_null(report.unfinished);
+    free(seen_inside.at);
+    seen_inside.at = NULL;
+    close_recorded();
+}
+
 /* ---- Deaths ---- */
 
 static void die_inside(struct member *member, struct host_group *group)
@@ -362,6 +407,7 @@ int main(void)
         cmocka_unit_test(what_is_cut_off_is_refused),
         cmocka_unit_test(a_full_recorder_goes_on_in_its_other_half),
         cmocka_unit_test(a_call_that_did_not_return_is_told_of),
+        cmocka_unit_test(of_an_agent_that_lives_no_call_is_said_not_to_return),
         cmocka_unit_test(what_was_recorded_survives_whoever_recorded_it),
     };
     return sodium_init() < 0 || cmocka_run_group_tests(tests, NULL, NULL);

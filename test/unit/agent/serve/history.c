@@ -80,6 +80,33 @@ static void a_worker_that_goes_is_the_cause(void **state)
     json_decref(answer);
 }
 
+static const char *end_of_last(int fd, char ended[32])
+{
+    say(fd, "{\"op\":\"history\",\"group\":\"g\"}");
+    json_t *answer = json_loads(await(fd), 0, NULL);
+    const json_t *list = json_object_get(answer, "tenures");
+    const json_t *last = json_array_get(list, json_array_size(list) - 1);
+    const char *word = json_string_value(json_object_get(last, "ended"));
+    snprintf(ended, 32, "%s", word ? word : "");
+    json_decref(answer);
+    return ended;
+}
+
+static void who_resigns_for_want_of_a_renewal_is_told_so(void **state)
+{
+    const int fd = join();
+    char ended[32];
+    lead(fd, "g");
+    expect_part(fd, "{\"op\":\"resign\",\"group\":\"g\",\"cause\":\"no-quorum\"}", "\"cause\":\"no-quorum\"");
+    assert_string_equal(await(fd), "{\"ok\":true}");
+    assert_string_equal(end_of_last(fd, ended), "no-quorum");
+    pass(5);
+    lead(fd, "g");
+    expect_part(fd, "{\"op\":\"resign\",\"group\":\"g\",\"cause\":\"of a later version\"}", "\"lost\"");
+    assert_string_equal(await(fd), "{\"ok\":true}");
+    assert_string_not_equal(end_of_last(fd, ended), "no-quorum");
+}
+
 static void tenures_are_told_with_rising_tokens(void **state)
 {
     const int fd = join();
@@ -120,9 +147,10 @@ static void without_a_chronicle_there_is_no_past(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(nothing_is_known_of_a_group_that_is_not), TEST(how_many_is_checked),
-        TEST(the_past_of_a_restricted_group_is_told),  TEST(a_worker_that_goes_is_the_cause),
-        TEST(tenures_are_told_with_rising_tokens),     TEST(without_a_chronicle_there_is_no_past),
+        TEST(nothing_is_known_of_a_group_that_is_not),      TEST(how_many_is_checked),
+        TEST(the_past_of_a_restricted_group_is_told),       TEST(a_worker_that_goes_is_the_cause),
+        TEST(who_resigns_for_want_of_a_renewal_is_told_so), TEST(tenures_are_told_with_rising_tokens),
+        TEST(without_a_chronicle_there_is_no_past),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

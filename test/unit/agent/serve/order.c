@@ -72,7 +72,7 @@ static unsigned told;
 
 static void count(void *context, enum serve_step what, const char *group, const struct history_entry *entry)
 {
-    assert_int_equal(what, SERVE_LEADER_CHANGED);
+    assert_int_equal(what, told == 0 ? SERVE_LEADER_CHANGED : SERVE_LEADER_SETTLED);
     assert_string_equal(group, "g");
     assert_int_equal(entry->who, t.config.self);
     told++;
@@ -89,10 +89,15 @@ static void the_log_is_told_later(void **state)
     const uint64_t next = serve_tell(t.serve, t.now);
     assert_int_equal(told, 0);
     assert_in_range(next, t.now, t.now + 5 * MS);
-    assert_true(serve_tell(t.serve, next) == UINT64_MAX);
+    const uint64_t settled = serve_tell(t.serve, next);
     assert_int_equal(told, 1);
-    assert_true(serve_tell(t.serve, next + MS) == UINT64_MAX);
+    assert_in_range(settled, t.now, t.now + 3000 * MS);
+    assert_true(serve_tell(t.serve, settled - 1) == settled);
     assert_int_equal(told, 1);
+    assert_true(serve_tell(t.serve, settled) == UINT64_MAX); /* and once more, when it is complete */
+    assert_int_equal(told, 2);
+    assert_true(serve_tell(t.serve, settled + MS) == UINT64_MAX);
+    assert_int_equal(told, 2);
     serve_set_listener(t.serve, NULL, NULL);
     serve_set_history(t.serve, NULL);
     history_free(history);

@@ -98,6 +98,7 @@ static void refuses_each_with_its_word(void **state)
         {"{\"op\":\"resign\",\"group\":\"nowhere\"}", "unknown-group"},
         {"{\"op\":\"resign\",\"group\":\"led\"}", "not-campaigning"},
         {"{\"op\":\"resign\",\"group\":\"led\",\"force\":1}", "bad-request"},
+        {"{\"op\":\"resign\",\"group\":\"led\",\"cause\":1}", "bad-request"},
         {"{\"op\":\"resign\",\"group\":\"idle\",\"force\":true}", "not-leading"},
         {"{\"op\":\"transfer\",\"group\":\"led\"}", "bad-request"},
         {"{\"op\":\"transfer\",\"group\":\"led\",\"to\":\"z\"}", "unknown-member"},

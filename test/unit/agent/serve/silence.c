@@ -63,6 +63,26 @@ static void a_worker_that_resigns_without_a_majority_does_not(void **state)
     assert_int_equal(lapsed_ns, 1000 * MS); /* no shorter lease would have been kept */
 }
 
+/* It stopped its work for want of a renewal, which came before its request. */
+static void a_worker_that_was_renewed_too_late_does_not(void **state)
+{
+    lead_with_history();
+    char text[HISTORY_TEXT];
+    assert_int_equal(leadership_withdraw(leadership(1, "g"), a, LEADERSHIP_RUNS_OUT), LEADERSHIP_DONE);
+    expect_heard("a lost resigned by no-quorum; ");
+    history_write_silence(history, history_group("g"), text);
+    assert_string_equal(text, "the lease was renewed too late for its worker");
+}
+
+static void a_worker_that_was_renewed_too_late_and_asked_to_stop_was_asked(void **state)
+{
+    lead_with_history();
+    assert_int_equal(leadership_depose(leadership(1, "g")), LEADERSHIP_DONE);
+    heard[0] = '\0';
+    assert_int_equal(leadership_withdraw(leadership(1, "g"), a, LEADERSHIP_RUNS_OUT), LEADERSHIP_DONE);
+    expect_heard("a lost resigned; ");
+}
+
 static void one_silent_voter_of_three_is_no_cause(void **state)
 {
     lead_with_history();
@@ -102,6 +122,8 @@ int main(void)
         cmocka_unit_test_teardown(a_worker_that_resigns_says_so, forget),
         cmocka_unit_test_teardown(a_worker_that_resigns_without_a_majority_does_not, forget),
         cmocka_unit_test_teardown(a_lease_that_was_lost_is_as_late_as_it_is, forget),
+        cmocka_unit_test_teardown(a_worker_that_was_renewed_too_late_does_not, forget),
+        cmocka_unit_test_teardown(a_worker_that_was_renewed_too_late_and_asked_to_stop_was_asked, forget),
         cmocka_unit_test_teardown(one_silent_voter_of_three_is_no_cause, forget),
         cmocka_unit_test_teardown(a_worker_that_dies_meanwhile_is_dead, forget),
     };

@@ -50,6 +50,24 @@ static void others_have_the_second_half(void **state)
     assert_ptr_equal(turns_next(&turns, 1000 + TURN_US * 1000 / 2), &places[1]);
 }
 
+/* A candidate with thousands of groups: its portion is the whole turn. */
+static void others_begin_every_second_turn(void **state)
+{
+    turns_join(&turns, &places[0], TURN_CANDIDATES);
+    turns_join(&turns, &places[1], TURN_OTHERS);
+    assert_ptr_equal(turns_next(&turns, 1000), &places[0]);
+    turns_join(&turns, &places[0], TURN_CANDIDATES);
+    turns.bytes = TURN_BYTES;
+    assert_true(turns_are_over(&turns, 1000));
+    turns_begin(&turns, 2000);
+    assert_ptr_equal(turns_next(&turns, 2000), &places[1]);
+    turns_join(&turns, &places[1], TURN_OTHERS);
+    assert_ptr_equal(turns_next(&turns, 2000), &places[0]); /* then as always */
+    turns_join(&turns, &places[0], TURN_CANDIDATES);
+    turns_begin(&turns, 3000);
+    assert_ptr_equal(turns_next(&turns, 3000), &places[0]); /* the others had a portion in the last turn */
+}
+
 static void who_leaves_is_not_served(void **state)
 {
     for (int i = 0; i < 5; i++) turns_join(&turns, &places[i], TURN_OTHERS);
@@ -86,6 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(serves_in_order_and_candidates_first, begin),
         cmocka_unit_test_setup(others_have_the_second_half, begin),
+        cmocka_unit_test_setup(others_begin_every_second_turn, begin),
         cmocka_unit_test_setup(who_leaves_is_not_served, begin),
         cmocka_unit_test_setup(a_turn_ends_by_time_requests_or_bytes, begin),
     };
