@@ -110,7 +110,7 @@ static void a_lease_that_was_lost_is_as_late_as_it_is(void **state)
     lead_with_history();
     const uint64_t renewed_at = now;
     now += 3000 * MS;
-    assert_true(leadership_record_silence(leadership(1, "g")));
+    assert_true(leadership_record_silence(leadership(1, "g"), false));
     assert_int_equal(lapses, 1);
     assert_in_range(lapsed_ns, now - renewed_at,
                     now - renewed_at + 200 * MS); /* the last one was up to a beat before */
