@@ -252,7 +252,7 @@ story_observers_depose_nobody() {
 
 # The leader's agent is of an earlier version, and does not know the request.
 story_ask_an_earlier_version() {
-    build_earlier
+    build_earlier "$before_rooms"
     found 3
     start_earlier a
     start b c
