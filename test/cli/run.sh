@@ -202,7 +202,7 @@ checks_further() {
     accepts "check without bounds, by ticks" 0 'further .*in rounds .* ticks up to [0-9]+: one-leader, one-per-term hold in all' \
         check chubby --nodes 3 --memory 40M --budget 3600s --quiet
     accepts "check to the last bound" 0 'further .* ticks up to 32768: .* hold in all [0-9,]+ worlds$' \
-        check etcd-election --nodes 3 --memory 120M --budget 3600s --quiet
+        check etcd-election --nodes 3 --memory 180M --budget 3600s --quiet
     local algorithm
     for algorithm in $("$ELECTOR" algorithms | sed '/detectors/,$d' | grep -oE '^  [a-z][a-z-]+ ' | sort -u); do
         checks_in_budget "$algorithm"
