@@ -43,8 +43,8 @@ export const records = {
     expect([await page.textContent('#title'), await page.textContent('.about-story')], ['work', ofAgents], 'title and story');
     await page.click('#next-leader');
     expect((await page.probe()).leaders, ['1'], 'the first leader');
-    expectMatch(await page.getAttribute('[aria-label^="Node 1"]', 'aria-label'), /^Node 1 \(ada\): leader, term/, 'its name');
     expectMatch(await page.caption(), /^(?!.*1 LEADS.*1 LEADS).*1 LEADS/, 'said once');
+    expectMatch(await page.getAttribute('[aria-label^="Node 1"]', 'aria-label'), /^Node 1 \(ada\): leader, term/, 'its name');
     await page.click('#next-leader');
     expect((await page.probe()).leaders, ['2'], 'the second, with one press');
     await page.click('#why');

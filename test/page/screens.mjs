@@ -114,6 +114,7 @@ export const screens = {
     }
     expect(sizes.projector >= 14 && sizes.projector > sizes.desk, true, `the smallest letters: ${JSON.stringify(sizes)}`);
     const page = await browser.open('#story=store/kubernetes-15-10-2&at=4000', projector);
+    await page.read('#caption');
     expectMatch((await page.$$eval('.stage .node', (all) => all.map((each) => each.getAttribute('aria-label')))).join(), /Node 4: the store/, 'the store is no candidate');
     await page.finish();
   },
