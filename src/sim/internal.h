@@ -105,6 +105,8 @@ struct sim_world {
     void *listener_context;
     sim_claim_listener *claim_listener; /* NULL: nobody listens */
     void *claim_context;
+    sim_view_listener *view_listener; /* NULL: nobody listens */
+    void *view_context;
 
     struct sim_machine machines[SIM_CHANNELS];
     struct sim_node *nodes;     /* [count + 1] */

@@ -104,6 +104,7 @@ static void put_algorithm(FILE *out, const struct el_algorithm *algorithm)
     put_flag(out, "ring", algorithm->ring);
     put_flag(out, "beats", algorithm->beats);
     put_flag(out, "majority", algorithm->majority);
+    put_flag(out, "store", algorithm->store);
     put_number(out, "countMax", algorithm->count_max);
     put_number(out, "claims", algorithm->claims);
     put_number(out, "routineKinds", algorithm->routine_kinds);
@@ -155,6 +156,36 @@ static void put_violation_kinds(FILE *out)
     end_list(out);
 }
 
+/* What an algorithm may promise, and the violations that break each promise. */
+static void put_promises(FILE *out)
+{
+    static const struct {
+        const char *text;
+        uint32_t claims; /* 0: every run must keep it */
+        uint32_t violations;
+    } promises[] = {
+        {"one leader at a time", EL_CLAIMS_ONE_LEADER, EL_TWO_LEADERS},
+        {"all agree at rest", EL_CLAIMS_AGREEMENT | EL_CLAIMS_GROUPS,
+         EL_DISAGREEMENT | EL_NO_LEADER | EL_DEAD_LEADER},
+        {"the best leads", EL_CLAIMS_BEST, EL_NOT_BEST},
+        {"one leader a term", EL_CLAIMS_ONE_PER_TERM, EL_SAME_TERM},
+        {"a leader stays", EL_CLAIMS_STABLE, EL_DEMOTED},
+        {"terms rise", EL_CLAIMS_RISING, EL_TOKEN_FELL},
+        {"one decision a number", EL_CLAIMS_ONE_DECISION, EL_TWO_DECISIONS},
+        {"everybody in turn", EL_CLAIMS_IN_ORDER, EL_OUT_OF_TURN},
+        {"comes to rest", 0, EL_ENDLESS},
+    };
+    fputs("\"promises\":[", out);
+    for (size_t i = 0; i < sizeof promises / sizeof *promises; i++) {
+        fputc('{', out);
+        put_text(out, "text", promises[i].text);
+        put_number(out, "claims", promises[i].claims);
+        put_number(out, "violations", promises[i].violations);
+        fputs("\"end\":0},", out);
+    }
+    end_list(out);
+}
+
 void page_write_catalogue(FILE *out)
 {
     fputc('{', out);
@@ -163,6 +194,7 @@ void page_write_catalogue(FILE *out)
     put_registry(out, "detectors", el_detectors);
     put_settings(out);
     put_violation_kinds(out);
+    put_promises(out);
     fputs("\"end\":0}", out);
 }
 

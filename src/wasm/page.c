@@ -45,6 +45,30 @@ static void keep_claim(void *context, uint64_t record, el_node leader, sim_time 
     run->claims[run->claim_count++] = (struct page_claim){end, (uint32_t)record, leader};
 }
 
+static bool is_same_view(const struct page_view *a, const struct page_view *b)
+{
+    return a->leader == b->leader && a->role == b->role && a->term == b->term;
+}
+
+static void keep_view(void *context, uint64_t record, el_node node, const struct el_view *view)
+{
+    struct page_run *run = context;
+    const struct page_view told = {view->term, (uint32_t)record, node, view->leader, (uint32_t)view->role};
+    if (is_same_view(&told, &run->last_views[node])) return;
+    run->last_views[node] = told;
+    if (run->view_count == run->view_capacity) {
+        const size_t capacity = run->view_capacity ? 2 * run->view_capacity : 256;
+        void *views = realloc(run->views, capacity * sizeof *run->views);
+        if (!views) {
+            run->is_out_of_memory = true;
+            return;
+        }
+        run->views = views;
+        run->view_capacity = capacity;
+    }
+    run->views[run->view_count++] = told;
+}
+
 static void fail(struct page_run *run, const char *text)
 {
     snprintf(run->error.text, sizeof run->error.text, "%s", text);
@@ -57,9 +81,16 @@ static void run_world(struct page_run *run)
         fail(run, "out of memory");
         return;
     }
+    run->last_views = calloc(run->plan.cluster.count + 1, sizeof *run->last_views);
+    if (!run->last_views) {
+        sim_world_free(world);
+        fail(run, "out of memory");
+        return;
+    }
     sim_world_listen_to_claims(world, keep_claim, run);
+    sim_world_listen_to_views(world, keep_view, run);
     run->result = sim_world_run(world);
-    if (run->result->out_of_memory) {
+    if (run->result->out_of_memory || run->is_out_of_memory) {
         fail(run, "out of memory");
     } else if (run->result->error.text[0]) {
         run->error = run->result->error;
@@ -156,6 +187,8 @@ EXPORTED(page_close) void page_close(struct page_run *run)
     if (run->grouped) sim_groups_free(&run->groups);
     sim_settings_free(&run->settings);
     free(run->claims);
+    free(run->views);
+    free(run->last_views);
     free(run);
 }
 
@@ -210,6 +243,16 @@ EXPORTED(page_claims) const struct page_claim *page_claims(const struct page_run
 EXPORTED(page_claim_count) size_t page_claim_count(const struct page_run *run)
 {
     return run->claim_count;
+}
+
+EXPORTED(page_views) const struct page_view *page_views(const struct page_run *run)
+{
+    return run->views;
+}
+
+EXPORTED(page_view_count) size_t page_view_count(const struct page_run *run)
+{
+    return run->view_count;
 }
 
 EXPORTED(page_record_text) const char *page_record_text(const struct page_run *run, size_t index)

@@ -22,6 +22,14 @@ struct page_claim {
     el_node leader;
 };
 
+/* What a node believes, from this record on. Only changes are kept; at first a node believes nothing. */
+struct page_view {
+    uint64_t term;
+    uint32_t record; /* 0: from the beginning */
+    el_node node, leader;
+    uint32_t role; /* el_role */
+};
+
 struct page_run {
     struct sim_error error; /* "": none */
     struct sim_settings settings;
@@ -31,7 +39,11 @@ struct page_run {
     const struct sim_result *result;
     struct page_claim *claims;
     size_t claim_count, claim_capacity;
-    struct sim_groups groups; /* if the scenario has groups; the world above is that of the first one */
+    struct page_view *views;
+    size_t view_count, view_capacity;
+    struct page_view *last_views; /* [nodes + 1] */
+    bool is_out_of_memory;        /* while the run was listened to */
+    struct sim_groups groups;     /* if the scenario has groups; the world above is that of the first one */
     bool grouped;
 };
 
@@ -58,6 +70,9 @@ const struct sim_record *page_records(const struct page_run *);
 size_t page_record_count(const struct page_run *);
 const struct page_claim *page_claims(const struct page_run *);
 size_t page_claim_count(const struct page_run *);
+/* Empty for a trace, which has only the views in its records. */
+const struct page_view *page_views(const struct page_run *);
+size_t page_view_count(const struct page_run *);
 /* One record in words, as the transcript has it. */
 const char *page_record_text(const struct page_run *, size_t index);
 

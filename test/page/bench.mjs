@@ -9,6 +9,9 @@ const { chromium } = createRequire(resolve('web/package.json'))('playwright-core
 export const shots = join(process.env.BUILD ?? 'build/release', 'page');
 mkdirSync(shots, { recursive: true });
 
+/** Cumulative layout shift, as the browser reports it; 0.1 is what people call good. */
+export const shiftMax = 0.1;
+
 const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--mute-audio'];
 
@@ -30,6 +33,15 @@ export class Browser {
       const url = request.url();
       if (!url.startsWith(address) && !url.startsWith('blob:') && !url.startsWith('data:')) page.problems.push(`loads ${url}`);
     });
+    await page.addInitScript(() => {
+      window.shifts = { unasked: 0, all: 0 };
+      new PerformanceObserver((list) => {
+        for (const { value, hadRecentInput } of list.getEntries()) {
+          window.shifts.all += value;
+          if (!hadRecentInput) window.shifts.unasked += value;
+        }
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
     page.prepared = await prepare(page);
     await page.goto(address + fragment);
     await page.waitForSelector('html[data-ready=yes]');
@@ -40,6 +52,9 @@ export class Browser {
     };
     page.caption = () => page.read('#caption');
     page.finish = async () => {
+      await page.read('#caption'); // two frames more, in which something might jump
+      const { unasked } = await page.evaluate(() => window.shifts);
+      if (unasked > shiftMax) page.problems.push(`the layout jumps by itself: cumulative shift ${unasked.toFixed(2)}`);
       await context.close();
       expect(page.problems, [], 'problems of the page');
     };

@@ -44,7 +44,7 @@ export function opensHostileTraces(engine, page, { cases, stories }) {
     show(opened, page, engine.algorithm(opened.description.algorithm));
     expect(opened.records.count, trace.trimEnd().split('\n').length - 1, `the records of ${name}`);
     opened.close();
-    if (trace.length < 30_000) traces.push(trace.trimEnd().split('\n'));
+    if (trace.length < 12_000) traces.push(trace.trimEnd().split('\n'));
   }
   const refusals = new Set();
   let refused = 0;

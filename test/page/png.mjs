@@ -1,4 +1,4 @@
-// Makes a screenshot small: a PNG of 8-bit pixels becomes one with a palette of 64 colours. A third of the bytes, and nobody sees it.
+// Makes a screenshot small: a PNG of 8-bit pixels becomes one with a palette of 256 colours. A third of the bytes, and nobody sees it.
 import { deflateSync, inflateSync } from 'node:zlib';
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -46,15 +46,27 @@ function chunk(type, data) {
   return Buffer.concat([length, body, sum]);
 }
 
-export function withPalette(png, colours = 64) {
+const distance = (a, b) => [16, 8, 0].reduce((sum, s) => sum + ((a >> s & 255) - (b >> s & 255)) ** 2, 0);
+const clearlyOther = 3 * 16 ** 2;
+
+/** First those that are clearly different, the frequent ones before the rare: a small swatch keeps its colour, whatever shades of grey letters have. */
+export function paletteOf(counts, colours = 256) {
+  const sorted = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([colour]) => colour), palette = [];
+  for (const colour of sorted) if (palette.length < colours / 2 && palette.every((each) => distance(each, colour) > clearlyOther)) palette.push(colour);
+  const chosen = new Set(palette);
+  for (const colour of sorted) if (chosen.size < colours) chosen.add(colour);
+  return [...chosen];
+}
+
+export function withPalette(png) {
   const parts = chunks(png), head = parts.find(({ type }) => type === 'IHDR').data;
   const width = head.readUInt32BE(0), height = head.readUInt32BE(4), size = head[9] === 6 ? 4 : 3;
   const pixels = unfilter(inflateSync(Buffer.concat(parts.filter(({ type }) => type === 'IDAT').map(({ data }) => data))), width, height, size);
   const counts = new Map();
   const colourAt = (i) => pixels[i * size] << 16 | pixels[i * size + 1] << 8 | pixels[i * size + 2];
   for (let i = 0; i < width * height; i++) counts.set(colourAt(i), (counts.get(colourAt(i)) ?? 0) + 1);
-  const palette = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, colours).map(([colour]) => colour);
-  const nearest = new Map(), distance = (a, b) => [16, 8, 0].reduce((sum, s) => sum + ((a >> s & 255) - (b >> s & 255)) ** 2, 0);
+  const palette = paletteOf(counts);
+  const nearest = new Map();
   for (const colour of counts.keys()) nearest.set(colour, palette.reduce((best, each, i) => distance(colour, each) < distance(colour, palette[best]) ? i : best, 0));
   const rows = Buffer.alloc((width + 1) * height);
   for (let i = 0; i < width * height; i++) rows[Math.floor(i / width) * (width + 1) + 1 + i % width] = nearest.get(colourAt(i));

@@ -8,14 +8,15 @@ import { long } from './stepping.mjs';
 
 const megabyte = 1 << 20;
 
-/** Seconds of processor time that the page's thread has taken, and the bytes of its heap. */
+/** Seconds of processor time that the page's thread has taken, and the bytes of its heap, buffers included. */
 async function meter(page) {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   return async () => {
     const { metrics } = await session.send('Performance.getMetrics');
     const of = (name) => metrics.find((each) => each.name === name).value;
-    return { cpu: of('TaskDuration'), heap: of('JSHeapUsedSize') };
+    const { usedSize, embedderHeapUsedSize = 0, backingStorageSize = 0 } = await session.send('Runtime.getHeapUsage');
+    return { cpu: of('TaskDuration'), heap: usedSize + embedderHeapUsedSize + backingStorageSize };
   };
 }
 

@@ -1,5 +1,5 @@
 // Time: where the page is in its runs. One clock serves one run or two; the first is the one that steps count in.
-import { Role, What } from '../shared/records';
+import { What } from '../shared/records';
 import { Run } from '../shared/run';
 import { Scene } from '../shared/scene';
 
@@ -65,8 +65,8 @@ export class Clock {
 
   /** False if there is none after this. */
   nextLeader(): boolean {
-    const r = this.run.records;
-    return this.nextRecord((i) => r.what(i) === What.viewed && r.role(i) === Role.leader);
+    const next = this.run.leads.find((record) => record > this.scene.cursor);
+    return next !== undefined && this.nextRecord((i) => i === next);
   }
 
   nextViolation(): boolean {

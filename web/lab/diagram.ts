@@ -4,7 +4,7 @@ import { Run } from '../shared/run';
 import { Canvas, button, make } from './dom';
 import { Ink, font, kindColour, leadersOf } from './ink';
 
-const left = 46, top = 30, bottom = 8, arrowsMax = 2500, nowAt = 0.62;
+const bottom = 8, arrowsMax = 2500, nowAt = 0.62;
 
 export class Diagram {
   readonly element = make('figure', { class: 'diagram', role: 'group', 'aria-label': 'Space-time diagram: a lane for each node, time to the right' });
@@ -35,8 +35,13 @@ export class Diagram {
 
   settle(): void { this.canvas.fit(); }
 
+  /** Of letters: more in a large diagram, which is read from afar. */
+  private get scale(): number { return Math.max(1, Math.min(1.5, this.canvas.width / 640, this.canvas.height / 440)); }
+  private get left(): number { return Math.round(46 * this.scale); }
+  private get top(): number { return Math.round(30 * this.scale); }
+  private letters(c: CanvasRenderingContext2D, size: number, weight = 400): void { c.font = `${weight} ${Math.round(size * this.scale * 2) / 2}px ${font}`; }
   private get unit(): number { return this.run.about.delayMax || this.run.about.unit; }
-  private get width(): number { return Math.max(100, this.canvas.width - left - 12); }
+  private get width(): number { return Math.max(100, this.canvas.width - this.left - 12); }
 
   private get pixelsPerDelay(): number { return this.chosen ?? Math.min(90, Math.max(this.whole(), 14)); }
   /** All of it. Otherwise a short run is shown as a whole, and of a long one so much that its messages can be told apart. */
@@ -47,13 +52,13 @@ export class Diagram {
     return Math.max(0, Math.min(this.now - shown * nowAt, this.run.end - shown));
   }
 
-  private x(time: number): number { return left + (time - this.from) / this.unit * this.pixelsPerDelay; }
-  private timeAt(x: number): number { return Math.max(0, Math.min(this.run.end, this.from + (x - left) / this.pixelsPerDelay * this.unit)); }
+  private x(time: number): number { return this.left + (time - this.from) / this.unit * this.pixelsPerDelay; }
+  private timeAt(x: number): number { return Math.max(0, Math.min(this.run.end, this.from + (x - this.left) / this.pixelsPerDelay * this.unit)); }
 
   private y(node: number): number {
-    const height = this.canvas.height - top - bottom, count = this.run.nodes;
-    const gap = Math.min(64, height / count);
-    return top + (height - gap * count) / 2 + (node - 0.5) * gap;
+    const height = this.canvas.height - this.top - bottom, count = this.run.nodes;
+    const gap = Math.min(64 * this.scale, height / count);
+    return this.top + (height - gap * count) / 2 + (node - 0.5) * gap;
   }
 
   draw(time: number, ink: Ink): void {
@@ -62,14 +67,14 @@ export class Diagram {
     c.clearRect(0, 0, width, height);
     if (width === 0 || height === 0) return;
     this.drawLayer(ink);
-    const now = Math.max(left - 14, Math.min(width, this.x(time)));
-    this.showLayer(left - 14, now, 1);
+    const now = Math.max(this.left - 14, Math.min(width, this.x(time)));
+    this.showLayer(this.left - 7, now, 1);
     this.showLayer(now, width, 0.25);
     this.drawScale(c, ink);
     c.strokeStyle = ink.ink;
     c.lineWidth = 1.5;
     c.beginPath();
-    c.moveTo(this.x(time), 16);
+    c.moveTo(this.x(time), 16 * this.scale);
     c.lineTo(this.x(time), height);
     c.stroke();
     this.drawNames(c, ink);
@@ -100,19 +105,19 @@ export class Diagram {
   }
 
   private drawNames(c: CanvasRenderingContext2D, ink: Ink): void {
-    const size = Math.max(7, Math.min(13, (this.canvas.height - top) / this.run.nodes * 0.8));
+    const size = Math.max(7, Math.min(13 * this.scale, (this.canvas.height - this.top) / this.run.nodes * 0.8));
     c.font = `600 ${size}px ${font}`;
     c.textAlign = 'right';
     c.textBaseline = 'middle';
     c.fillStyle = ink.ink;
-    for (let node = 1; node <= this.run.nodes; node++) c.fillText(this.run.id(node), left - 10, this.y(node));
+    for (let node = 1; node <= this.run.nodes; node++) c.fillText(this.run.name(node) || this.run.id(node), this.left - 10, this.y(node), this.left - 12);
   }
 
   private drawScale(c: CanvasRenderingContext2D, ink: Ink): void {
     const shown = this.width / this.pixelsPerDelay, unit = this.run.about.inUnits ? this.run.about.unit : 1e6;
-    const most = shown * this.unit / unit / (this.width / 70);
+    const most = shown * this.unit / unit / (this.width / (70 * this.scale));
     const power = 10 ** Math.floor(Math.log10(most)), step = [1, 2, 5, 10].map((f) => f * power).find((f) => f >= most) ?? power;
-    c.font = `11px ${font}`;
+    this.letters(c, 11);
     c.textAlign = 'center';
     c.textBaseline = 'alphabetic';
     c.lineWidth = 1;
@@ -123,12 +128,12 @@ export class Diagram {
       c.strokeStyle = ink.line;
       c.globalAlpha = 0.6;
       c.beginPath();
-      c.moveTo(x, 18);
+      c.moveTo(x, 18 * this.scale);
       c.lineTo(x, this.canvas.height);
       c.stroke();
       c.globalAlpha = 1;
       c.fillStyle = ink.soft;
-      c.fillText(`${Math.round(t * 1000) / 1000}${t === first ? (this.run.about.inUnits ? ' T' : ' ms') : ''}`, x, 12);
+      c.fillText(`${Math.round(t * 1000) / 1000}${t === first ? (this.run.about.inUnits ? ' T' : ' ms') : ''}`, x, 12 * this.scale);
     }
   }
 
@@ -144,7 +149,7 @@ export class Diagram {
       c.lineWidth = !spell.alive ? 1 : spell.role === Role.leader ? 7 : 3;
       c.setLineDash(!spell.alive ? [1, 5] : spell.paused ? [2, 4] : spell.role === Role.electing ? [5, 4] : []);
       c.beginPath();
-      c.moveTo(Math.max(left, this.x(spell.time)), y);
+      c.moveTo(Math.max(this.left, this.x(spell.time)), y);
       c.lineTo(this.x(ends), y);
       c.stroke();
       if (i > 0 && spells[i - 1].alive && !spell.alive) this.drawCross(c, ink, this.x(spell.time), y);
@@ -205,10 +210,10 @@ export class Diagram {
   /** If there is room for it. */
   private drawLabel(c: CanvasRenderingContext2D, i: number, x: number, y: number): void {
     const text = `${this.run.kindName(this.run.records.kind(i))} ${this.run.id(this.run.records.subject(i))}`;
-    c.font = `10.5px ${font}`;
+    this.letters(c, 10.5);
     c.textAlign = 'left';
     const width = c.measureText(text).width;
-    if (this.labels.some(([lx, ly, lw]) => Math.abs(ly - y) < 11 && x < lx + lw && lx < x + width)) return;
+    if (this.labels.some(([lx, ly, lw]) => Math.abs(ly - y) < 12 * this.scale && x < lx + lw + 6 && lx < x + width + 6)) return;
     this.labels.push([x, y, width]);
     c.fillText(text, x, y);
   }
@@ -230,7 +235,7 @@ export class Diagram {
       if (!violation.record) continue;
       const x = this.x(this.run.records.time(violation.record));
       c.beginPath();
-      c.moveTo(x, 16);
+      c.moveTo(x, 16 * this.scale);
       c.lineTo(x, this.canvas.height);
       c.stroke();
     }

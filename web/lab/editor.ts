@@ -9,24 +9,30 @@ export class Editor {
   private readonly undo: HTMLButtonElement;
   private readonly redo: HTMLButtonElement;
   private readonly heal: HTMLButtonElement;
+  private readonly run: HTMLButtonElement;
+  private readonly saving: HTMLButtonElement;
   private clean = '';
 
   constructor(host: HTMLElement, actions: EditorActions) {
     this.undo = button('Undo', actions.undo, { id: 'undo' });
     this.redo = button('Redo', actions.redo, { id: 'redo' });
     this.heal = button('Heal the partition', actions.heal, { id: 'heal' });
-    const run = button('Run it', () => actions.apply(this.area.value), { class: 'main', id: 'run-script' });
+    this.run = button('Run it', () => actions.apply(this.area.value), { class: 'main', id: 'run-script' });
+    this.saving = button('Save .scenario', actions.save, { id: 'save' });
     host.append(make('div', { class: 'script' },
       make('p', { class: 'hint' }, 'What you do on the stage is written here. One setting a line, as in elector sim.'),
       this.area, this.error,
-      make('div', { class: 'row' }, run, this.undo, this.redo, this.heal, button('Save .scenario', actions.save, { id: 'save' }))));
+      make('div', { class: 'row' }, this.run, this.undo, this.redo, this.heal, this.saving)));
     this.area.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) actions.apply(this.area.value);
+      if (event.key === 'Enter' && !this.area.readOnly && (event.ctrlKey || event.metaKey)) actions.apply(this.area.value);
     });
   }
 
-  /** Text that was typed and not yet run is not overwritten by the same script. */
-  show(text: string, canUndo: boolean, canRedo: boolean, canHeal: boolean): void {
+  /** Text that was typed and not yet run is not overwritten by the same script. Undefined: a record, which has none. */
+  show(script: string | undefined, canUndo: boolean, canRedo: boolean, canHeal: boolean): void {
+    const text = script ?? '# This is a record of what happened, and has no script.\n';
+    this.area.readOnly = script === undefined;
+    this.run.disabled = this.saving.disabled = script === undefined;
     if (this.clean !== text || this.area.value === '') this.area.value = text;
     this.clean = text;
     this.undo.disabled = !canUndo;

@@ -2,6 +2,7 @@
 import { Format } from '../shared/engine';
 import { Run } from '../shared/run';
 import { make } from './dom';
+import { Item } from './menu';
 import { valuesOf, withLine } from './script';
 
 export function download(name: string, content: BlobPart, type: string): void {
@@ -16,13 +17,13 @@ const files: Record<Format, { suffix: string; type: string }> = {
   trace: { suffix: 'jsonl', type: 'application/jsonl' }, mermaid: { suffix: 'mmd', type: 'text/plain' }, shiviz: { suffix: 'log', type: 'text/plain' },
 };
 
-export function exportRun(run: Run, name: string, format: Format): void {
+function exportRun(run: Run, name: string, format: Format): void {
   const { suffix, type } = files[format];
   download(`${name}.${suffix}`, run.write(format), type);
 }
 
 /** The diagram of `elector sim --svg` as pixels, twice as many as it needs. */
-export async function exportPicture(run: Run, name: string): Promise<void> {
+async function exportPicture(run: Run, name: string): Promise<void> {
   const url = URL.createObjectURL(new Blob([run.write('svg')], { type: 'image/svg+xml' }));
   try {
     const image = new Image();
@@ -39,6 +40,19 @@ export async function exportPicture(run: Run, name: string): Promise<void> {
   } finally {
     URL.revokeObjectURL(url);
   }
+}
+
+export function exportItems(run: Run, name: string, embed: () => void): Item[] {
+  return [
+    { label: 'Diagram as SVG', act: () => exportRun(run, name, 'svg') },
+    { label: 'Diagram as PNG', act: () => void exportPicture(run, name) },
+    { label: 'Transcript', act: () => exportRun(run, name, 'transcript') },
+    { label: 'Trace (JSON Lines)', act: () => exportRun(run, name, 'trace') },
+    { label: 'Mermaid', act: () => exportRun(run, name, 'mermaid') },
+    { label: 'ShiViz log', act: () => exportRun(run, name, 'shiviz') },
+    'line',
+    { label: 'Copy <iframe> for a slide', act: embed },
+  ];
 }
 
 /** A script as a file: with what happened as its expectations, so that a test can hold it to them. */

@@ -1,4 +1,5 @@
 // The counts so far beside the literature's formula, and the algorithm's promises as lights.
+import { Promised } from '../shared/engine';
 import { Role, What } from '../shared/records';
 import { Run } from '../shared/run';
 import { Scene } from '../shared/scene';
@@ -6,16 +7,8 @@ import { make, say } from './dom';
 import { Prediction, predict } from './formulas';
 import { Ink, kindColour } from './ink';
 
-/** The promises of el_claim in include/elector/core.h, and the violations (el_violation) that break each. */
-const promises = [
-  { text: 'one leader at a time', claims: 1 << 0, violations: 1 << 0 },
-  { text: 'all agree at rest', claims: 1 << 1 | 1 << 3, violations: 1 << 1 | 1 << 2 | 1 << 3 },
-  { text: 'the best leads', claims: 1 << 2, violations: 1 << 4 },
-  { text: 'one leader a term', claims: 1 << 4, violations: 1 << 6 },
-  { text: 'a leader stays', claims: 1 << 5, violations: 1 << 7 },
-  { text: 'terms rise', claims: 1 << 6, violations: 1 << 8 },
-  { text: 'comes to rest', claims: -1, violations: 1 << 5 },
-];
+/** Claims from this bit on are those of deciders and of stores: no other algorithm could promise them. */
+const rarelyPromised = 1 << 7;
 
 /** How long nobody has led until now, since somebody first did. */
 function leaderless(run: Run, now: number): number {
@@ -37,19 +30,22 @@ function leaderless(run: Run, now: number): number {
 }
 
 export class Facts {
-  readonly element = make('section', { class: 'facts', 'aria-label': 'Counts and promises' });
+  readonly element = make('section', { class: 'facts', 'aria-label': 'Counts and promises', tabindex: '0' });
   private readonly total = make('p');
   private readonly kinds = make('p', { class: 'kinds' });
   private readonly formula = make('p', { class: 'kinds' });
   private readonly lights = make('ul', { class: 'lights', 'aria-label': 'Promises' });
   private readonly prediction: Prediction | undefined;
+  private readonly promises: Promised[];
   private shown = -1;
   private readonly counts: [HTMLElement, HTMLElement, number][] = [];
 
-  constructor(private readonly scene: Scene) {
+  /** What this run promised is lit; of the rest, what any election may promise is named. */
+  constructor(private readonly scene: Scene, promises: Promised[]) {
+    this.promises = promises.filter((each) => each.claims === 0 || each.claims < rarelyPromised || (scene.run.about.claims & each.claims) !== 0 || scene.run.about.violations.some(({ kind }) => (kind & each.violations) !== 0));
     this.prediction = predict(scene.run);
     this.element.append(make('div', { class: 'counts' }, this.total, this.kinds, this.formula), this.lights);
-    promises.forEach(() => this.lights.append(make('li')));
+    this.promises.forEach(() => this.lights.append(make('li')));
     const r = scene.run.records, used = new Set<number>();
     for (let i = 1; i <= scene.run.count; i++) if (r.what(i) === What.sent) used.add(r.kind(i));
     scene.run.algorithm.kinds.forEach((name, i) => {
@@ -91,9 +87,9 @@ export class Facts {
 
   private drawLights(): void {
     const { state, run } = this.scene;
-    promises.forEach((promise, i) => {
+    this.promises.forEach((promise, i) => {
       const light = this.lights.children[i] as HTMLElement;
-      const claimed = promise.claims === -1 || (run.about.claims & promise.claims) !== 0;
+      const claimed = promise.claims === 0 || (run.about.claims & promise.claims) !== 0;
       const broken = (state.violated & promise.violations) !== 0;
       const name = broken ? 'broken' : claimed ? 'holds' : 'none';
       if (light.className !== name) light.className = name;

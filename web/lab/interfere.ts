@@ -71,7 +71,13 @@ function always(key: string, id: string, value: string): Deed {
   return (text) => withLine(text.split('\n').filter((line) => !line.startsWith(`${key} ${id}=`)).join('\n'), key, `${id}=${value}`);
 }
 
-export function nodeMenu(scene: Scene, node: number, pauseEnd: string, deed: (deed: Deed) => void): Item[] {
+/** The names that were typed: "2, 3". */
+function nodesOf(run: Run, text: string): number[] {
+  const typed = text.split(/[\s,]+/).filter((each) => each !== '');
+  return run.about.members.flatMap((member, i) => typed.includes(member.id) ? [i + 1] : []);
+}
+
+export function nodeMenu(scene: Scene, node: number, pauseEnd: string, deed: (deed: Deed) => void, openLink: (peer: number) => void): Item[] {
   const { run, state } = scene, id = run.id(node), member = run.about.members[node - 1];
   const item = (label: string, what: Deed): Item => ({ label, act: () => deed(what) });
   if (run.about.scripted) return [note('This run is scripted move by move. Change its steps in the script.')];
@@ -80,7 +86,7 @@ export function nodeMenu(scene: Scene, node: number, pauseEnd: string, deed: (de
   }
   const items: Item[] = [item('Crash', add('crash', (at) => `${id}@${at}`))];
   items.push(state.paused[node] ? item('Let it go on', resume(id)) : item('Pause', add('pause', (at) => `${id}@${at}..${pauseEnd}`)));
-  if (!run.algorithm.beats) items.push(item('Call an election', call(id)));
+  if (member.mayLead) items.push(item('Call an election', call(id)));
   if (run.algorithm.transfers && state.role[node] === Role.leader) items.push(item('Resign', add('resign', (at) => `${id}@${at}`)));
   if (run.algorithm.transfers && state.role[node] !== Role.leader) items.push(item('Hand leadership over to it', add('transfer', (at) => `${id}@${at}`)));
   items.push('line');
@@ -90,7 +96,11 @@ export function nodeMenu(scene: Scene, node: number, pauseEnd: string, deed: (de
   if (run.nodes > 1) {
     const peers = run.about.members.map((each) => each.id).filter((each) => each !== id);
     items.push('line');
-    items.push({ label: 'Cut the link to', value: peers[0], options: peers, done: 'Cut', act: (peer) => deed((text, at) => withLine(withLine(text, 'cut', `${id}>${peer}@${at}`), 'cut', `${peer}>${id}@${at}`)) });
+    items.push({ label: 'Its link to', value: peers[0], options: peers, done: 'Open', act: (peer) => openLink(nodesOf(run, peer)[0]) });
+    items.push({ label: 'Cut it off from all but', value: '', done: 'Part', act: (value) => {
+      const side = [...new Set([node, ...nodesOf(run, value)])], other = run.about.members.map((_, i) => i + 1).filter((each) => !side.includes(each));
+      if (other.length) deed(partition(run, side, other));
+    } });
   }
   return items;
 }
@@ -111,7 +121,7 @@ export function linkMenu(scene: Scene, a: number, b: number, deed: (deed: Deed) 
   return items;
 }
 
-function note(text: string): HTMLElement {
+export function note(text: string): HTMLElement {
   const p = document.createElement('p');
   p.textContent = text;
   return p;

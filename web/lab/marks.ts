@@ -1,5 +1,5 @@
 // Where leaders come, promises break and deeds are done, above the slider.
-import { Role, What } from '../shared/records';
+import { What } from '../shared/records';
 import { Run } from '../shared/run';
 import { find, make } from './dom';
 
@@ -16,8 +16,8 @@ export function drawMarks(run: Run, end: number): void {
   };
   for (let i = 1; i <= run.count; i++) {
     const what = r.what(i);
-    if (what === What.viewed && r.role(i) === Role.leader) put(r.time(i), '');
-    else if (what === What.violated) put(r.time(i), 'violation');
+    if (what === What.violated) put(r.time(i), 'violation');
     else if (what >= What.crashed && what <= What.healed) put(r.time(i), 'deed');
   }
+  for (const record of run.leads) put(r.time(record), '');
 }

@@ -32,6 +32,12 @@ export function algorithmOptions(catalogue: Catalogue): HTMLOptGroupElement[] {
     ...catalogue.algorithms.filter((each) => familyOf(each) === family).map((each) => make('option', { value: each.name }, each.name))));
 }
 
+/** `tell` says what was done besides what was asked for. */
+export interface SetupActions { apply(text: string, isNew: boolean): void; complain(text: string): void; tell(text: string): void }
+
+/** So many nodes whose beats never end are watched for a while only: their whole run is too long for a page. */
+const beatingNodesMax = 40, watched = 1000, nodesMax = 64;
+
 export class Setup {
   private readonly form = make('form', { class: 'form', 'aria-label': 'Settings' });
   private readonly algorithm = make('select', { id: 'algorithm' });
@@ -42,8 +48,9 @@ export class Setup {
   private readonly idea = make('p', { class: 'idea' });
   private readonly own = make('div', { class: 'form' });
   private text = '';
+  private count = 0;
 
-  constructor(host: HTMLElement, private readonly catalogue: Catalogue, private readonly apply: (text: string, isNew: boolean) => void) {
+  constructor(host: HTMLElement, private readonly catalogue: Catalogue, private readonly actions: SetupActions) {
     this.algorithm.append(...algorithmOptions(catalogue));
     this.detector = selectFrom([{ value: 'none', label: 'nobody notices' }, { value: 'after', label: 'notice after …' },
       ...catalogue.detectors.map((each) => ({ value: each.name, label: each.name }))], { id: 'detector' });
@@ -56,8 +63,8 @@ export class Setup {
       make('details', { class: 'more' }, make('summary', {}, 'Options of this algorithm'), this.own));
     host.append(this.form);
     this.form.addEventListener('submit', (event) => event.preventDefault());
-    this.algorithm.addEventListener('change', () => this.apply(withDefaults(begun(this.text, this.algorithm.value), this.find(this.algorithm.value)), true));
-    this.nodes.addEventListener('change', () => this.change(withValue(without(this.text, 'ids'), 'nodes', this.nodes.value)));
+    this.algorithm.addEventListener('change', () => this.open(withDefaults(begun(this.text, this.algorithm.value), this.find(this.algorithm.value)), true));
+    this.nodes.addEventListener('change', () => this.changeNodes());
     this.detector.addEventListener('change', () => this.changeDetector());
     this.delayOfDetector.addEventListener('change', () => this.changeDetector());
   }
@@ -67,7 +74,24 @@ export class Setup {
   }
 
   private change(text: string): void {
-    this.apply(changed(text), false);
+    this.open(changed(text), false);
+  }
+
+  private changeNodes(): void {
+    const count = Number(this.nodes.value);
+    if (Number.isInteger(count) && count >= 2 && count <= nodesMax) return this.change(withValue(without(this.text, 'ids'), 'nodes', String(count)));
+    this.nodes.value = String(this.count);
+    this.actions.complain(`The page shows 2 to ${nodesMax} nodes; elector sim has no such limit.`);
+  }
+
+  private open(text: string, isNew: boolean): void {
+    const algorithm = this.find(valueOf(text, 'algorithm') ?? ''), ids = valueOf(text, 'ids');
+    const count = ids ? ids.split(',').length : Number(valueOf(text, 'nodes') ?? 0);
+    const isLong = algorithm?.beats && count > beatingNodesMax && valueOf(text, 'until') === undefined;
+    if (!isLong) return this.actions.apply(text, isNew);
+    const until = `${watched}${/[a-z]s?$/.test(valueOf(text, 'delay') ?? '') ? 'ms' : ''}`;
+    this.actions.apply(withValue(text, 'until', until), isNew);
+    this.actions.tell(`Heartbeats of ${count} nodes are many messages: the run stops at ${until}. “Stop at” changes that.`);
   }
 
   private makeField({ key, label, hint, placeholder }: Field): HTMLElement {
@@ -90,8 +114,10 @@ export class Setup {
     else this.change(withValue(text, 'detector', value === '' || /^[0-9.]+$/.test(value) ? name : `${name}:${value}`));
   }
 
-  show(text: string, count: number): void {
+  /** A record can be read here; another algorithm begins a new run with its members. */
+  show(text: string, count: number, isRecord: boolean): void {
     this.text = text;
+    this.count = count;
     const algorithm = this.find(valueOf(text, 'algorithm') ?? '');
     this.algorithm.value = algorithm?.name ?? '';
     this.nodes.value = String(count);
@@ -102,6 +128,7 @@ export class Setup {
     this.idea.replaceChildren(algorithm ? `${algorithm.idea}` : '', make('cite', {}, algorithm?.reference ?? ''));
     this.own.replaceChildren(...(algorithm?.options ?? []).map((option) => this.makeOption(option)));
     if (!algorithm?.options.length) this.own.append(make('small', {}, 'It has none.'));
+    for (const field of this.form.querySelectorAll<HTMLInputElement | HTMLSelectElement>('input, select')) field.disabled = isRecord && field !== this.algorithm;
   }
 
   private makeOption(option: Option): HTMLElement {

@@ -12,6 +12,10 @@ export interface StageActions {
 }
 
 interface Point { x: number; y: number }
+interface Box { left: number; top: number; right: number; bottom: number }
+interface Label { message: number; at: Point; text: string; colour: string }
+
+const meet = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 const labelledNodesMax = 12, labelledMessagesMax = 28, linkedNodesMax = 20;
 
@@ -25,6 +29,9 @@ export class Stage {
   private leaderIndex = new Map<number, number>();
   private drag: { from: Point; to: Point } | undefined;
   private labelledAt = -1;
+  private scale = 1; // of letters and nodes: more on a large stage, which is read from afar
+  private taken: Box[] = []; // by nodes and letters in this frame
+  private readonly sides = new Map<number, number>(); // where each message had its label in the last frame
 
   constructor(readonly scene: Scene, private readonly actions: StageActions, private redraw: () => void) {
     this.canvas = new Canvas(this.element, () => { this.layOut(); this.redraw(); });
@@ -45,15 +52,19 @@ export class Stage {
     if (this.canvas.fit()) this.layOut();
   }
 
-  /** On a circle as large as its nodes and their labels leave it; three nodes need less height than a circle. */
+  /** On an ellipse as large as its nodes and their letters leave it; three nodes need less height than many. */
   private layOut(): void {
-    const { width } = this.canvas, height = this.canvas.height - 16, count = this.scene.run.nodes;
-    const labelled = count <= labelledNodesMax, sides = labelled ? 52 : 34, ends = labelled ? 58 : 34;
+    const { width } = this.canvas, height = this.canvas.height - 14, count = this.scene.run.nodes;
+    this.scale = Math.max(1, Math.min(1.6, width / 560, height / 440));
+    const labelled = count <= labelledNodesMax, most = Math.max(14, Math.min(26 * this.scale, height / 11));
+    const sides = labelled ? most + 26 * this.scale : 34, ends = labelled ? most + 33 * this.scale : 34;
     const unit = Array.from({ length: count }, (_, i) => -Math.PI / 2 + 2 * Math.PI * i / count).map((angle) => ({ x: Math.cos(angle), y: Math.sin(angle) }));
     const top = Math.min(...unit.map((p) => p.y)), bottom = Math.max(...unit.map((p) => p.y));
-    const outer = Math.max(36, Math.min(width / 2 - sides, (height - 2 * ends) / Math.max(0.5, bottom - top)));
-    this.radius = Math.max(7, Math.min(26, outer * Math.sin(Math.PI / Math.max(count, 3)) * 0.62));
-    this.places = unit.map((p) => ({ x: width / 2 + outer * p.x, y: height / 2 + (labelled ? 4 : 0) + outer * (p.y - (top + bottom) / 2) }));
+    const high = Math.max(30, (height - 2 * ends) / Math.max(0.5, bottom - top)), wide = Math.max(30, width / 2 - sides);
+    const ry = Math.min(high, wide * 1.15), rx = Math.min(wide, ry * 1.7);
+    this.places = unit.map((p) => ({ x: width / 2 + rx * p.x, y: height / 2 + (labelled ? 5 : 0) + ry * (p.y - (top + bottom) / 2) }));
+    const gap = Math.min(...this.places.map((p, i) => { const q = this.places[(i + 1) % count]; return count > 1 ? Math.hypot(p.x - q.x, p.y - q.y) : 99; }));
+    this.radius = Math.max(7, Math.min(most, gap * 0.31));
     this.buttons.forEach((each, i) => {
       const size = `${Math.max(24, 2 * this.radius)}px`;
       each.style.left = `${this.places[i].x}px`;
@@ -131,10 +142,12 @@ export class Stage {
     const c = this.canvas.context;
     c.clearRect(0, 0, this.canvas.width, this.canvas.height);
     c.lineCap = 'round';
+    this.taken = [];
     this.drawLinks(c, ink);
     this.drawSlow(c, ink, time);
     this.drawDropped(c, ink, time);
     const labels = this.drawMessages(c, ink, time);
+    this.taken.push(...this.places.map(({ x, y }) => this.around(x, y, this.radius + 2)));
     for (let node = 1; node <= this.scene.run.nodes; node++) this.drawNode(c, ink, node, time);
     if (labels.length <= labelledMessagesMax && this.scene.run.nodes <= labelledNodesMax) this.drawLabels(c, ink, labels);
     if (this.drag) this.drawDrag(c, ink);
@@ -175,12 +188,32 @@ export class Stage {
       c.moveTo(a.x, a.y);
       c.lineTo(b.x, b.y);
       c.stroke();
-      c.font = `11px ${font}`;
+      this.letters(c, 11);
       c.textAlign = 'center';
-      c.textBaseline = 'bottom';
-      c.fillText(`${run.id(from)} → ${run.id(to)}: +${run.timeText(extra)}`, middle.x, middle.y - 4);
+      c.textBaseline = 'middle';
+      const text = `${run.id(from)} → ${run.id(to)}: +${run.timeText(extra)}`, width = c.measureText(text).width;
+      const length = Math.hypot(b.x - a.x, b.y - a.y) || 1, nx = -(b.y - a.y) / length, ny = (b.x - a.x) / length;
+      const away = 6 + Math.abs(nx) * width / 2 + Math.abs(ny) * 7 * this.scale; // so that the line does not run through it
+      const x = middle.x + nx * away, y = middle.y + ny * away;
+      c.setLineDash([]);
+      this.letter(c, ink, text, x, y, ink.soft);
+      this.taken.push({ left: x - width / 2, right: x + width / 2, top: y - 7, bottom: y + 7 });
     }
     c.setLineDash([]);
+    c.lineWidth = 1;
+  }
+
+  private around(x: number, y: number, r: number): Box { return { left: x - r, right: x + r, top: y - r, bottom: y + r }; }
+  private letters(c: CanvasRenderingContext2D, size: number, weight = 400): void { c.font = `${weight} ${Math.round(size * this.scale)}px ${font}`; }
+
+  /** On whatever is below it. */
+  private letter(c: CanvasRenderingContext2D, ink: Ink, text: string, x: number, y: number, colour: string): void {
+    c.strokeStyle = ink.paper;
+    c.lineWidth = 4;
+    c.lineJoin = 'round';
+    c.strokeText(text, x, y);
+    c.fillStyle = colour;
+    c.fillText(text, x, y);
     c.lineWidth = 1;
   }
 
@@ -209,10 +242,10 @@ export class Stage {
   }
 
   /** The dots; returns their labels. */
-  private drawMessages(c: CanvasRenderingContext2D, ink: Ink, time: number): [Point, string, string][] {
+  private drawMessages(c: CanvasRenderingContext2D, ink: Ink, time: number): Label[] {
     const { run, state } = this.scene, r = run.records;
-    const labels: [Point, string, string][] = [];
-    const size = run.nodes > 24 ? 3 : 5;
+    const labels: Label[] = [];
+    const size = run.nodes > 24 ? 3 : 5 * this.scale;
     for (const i of state.flight) {
       const began = r.time(i), ends = run.endOf[i];
       const until = ends ? r.time(ends) : began + run.about.delayMax;
@@ -226,30 +259,35 @@ export class Stage {
       c.beginPath();
       c.arc(p.x, p.y, routine ? size * 0.6 : size, 0, 7);
       c.fill();
-      if (!routine) labels.push([p, `${run.kindName(kind)} ${run.id(r.subject(i))}`, c.fillStyle]);
+      if (routine) continue;
+      labels.push({ message: i, at: p, text: `${run.kindName(kind)} ${run.id(r.subject(i))}`, colour: c.fillStyle });
+      this.taken.push(this.around(p.x, p.y, size - 1));
     }
     c.globalAlpha = 1;
     return labels;
   }
 
-  private drawLabels(c: CanvasRenderingContext2D, ink: Ink, labels: [Point, string, string][]): void {
-    c.font = `600 11px ${font}`;
+  /** Each beside its dot where there is room, and where it was in the last frame if there still is; without room, there is no label. */
+  private drawLabels(c: CanvasRenderingContext2D, ink: Ink, labels: Label[]): void {
+    this.letters(c, 11, 600);
     c.textAlign = 'left';
     c.textBaseline = 'middle';
-    const taken: [number, number, number][] = [];
-    for (const [p, text, colour] of labels) {
+    const half = 6 * this.scale, off = 8 * this.scale;
+    for (const { message, at: { x, y }, text, colour } of labels) {
       const width = c.measureText(text).width;
-      const toTheLeft = p.x + 12 + width > this.canvas.width;
-      const x = toTheLeft ? p.x - 10 - width : p.x + 9;
-      if (taken.some(([tx, ty, tw]) => Math.abs(ty - p.y) < 12 && x < tx + tw && tx < x + width)) continue;
-      taken.push([x, p.y, width]);
-      c.strokeStyle = ink.paper;
-      c.lineWidth = 4;
-      c.strokeText(text, x, p.y);
-      c.fillStyle = colour;
-      c.fillText(text, x, p.y);
+      const places = [[x + off, y], [x - off - width, y], [x - width / 2, y - off - half], [x - width / 2, y + off + half], [x + off, y - off], [x + off, y + off], [x - off - width, y - off], [x - off - width, y + off]];
+      const before = this.sides.get(message), order = before === undefined ? places.map((_, i) => i) : [before, ...places.map((_, i) => i)];
+      const side = order.find((i) => {
+        const box = { left: places[i][0] - 2, right: places[i][0] + width + 2, top: places[i][1] - half, bottom: places[i][1] + half };
+        return box.left > 0 && box.right < this.canvas.width && box.top > 0 && box.bottom < this.canvas.height && !this.taken.some((each) => meet(each, box));
+      });
+      if (side === undefined) continue;
+      this.sides.set(message, side);
+      const [left, middle] = places[side];
+      this.taken.push({ left: left - 4, right: left + width + 4, top: middle - half, bottom: middle + half });
+      this.letter(c, ink, text, left, middle, colour);
     }
-    c.lineWidth = 1;
+    if (this.sides.size > 2000) this.sides.clear();
   }
 
   /** A message that was lost a moment ago goes out on its way. */
@@ -285,7 +323,8 @@ export class Stage {
     const colour = leader ? this.leadColour(ink, leader) : ink.soft;
     if (leads) this.drawLease(c, ink, node, time, colour);
     c.beginPath();
-    c.arc(x, y, radius, 0, 7);
+    if (this.isStore(node)) c.roundRect(x - radius, y - radius * 0.85, radius * 2, radius * 1.7, 5);
+    else c.arc(x, y, radius, 0, 7);
     c.fillStyle = alive ? ink.surface : ink.raised;
     c.fill();
     if (alive && leader) {
@@ -299,18 +338,21 @@ export class Stage {
     c.setLineDash(alive && role === Role.electing ? [5, 4] : []);
     c.stroke();
     c.setLineDash([]);
-    if (leads && radius >= 12) this.drawCrown(c, ink, x, y - radius - 4, colour);
+    if (leads) this.drawCrown(c, ink, x, y - radius - 4, colour);
     if (!alive) this.drawCross(c, ink, x, y, radius);
     c.fillStyle = !alive ? ink.faint : leads ? ink.onLead : ink.ink;
     const id = run.id(node);
-    c.font = `600 ${Math.max(8, Math.min(15, radius * (id.length > 3 ? 1.6 / id.length * 1.2 : 0.72)))}px ${font}`;
+    c.font = `600 ${Math.max(8, Math.min(15 * this.scale, radius * (id.length > 3 ? 1.6 / id.length * 1.2 : 0.72)))}px ${font}`;
     c.textAlign = 'center';
     c.textBaseline = 'middle';
     c.fillText(id, x, y + 0.5);
     if (alive && state.paused[node]) this.drawPaused(c, ink, x, y, radius);
     this.drawSuspicion(c, ink, node, x, y, radius);
-    if (run.nodes <= labelledNodesMax) this.drawState(c, ink, node, x, y);
+    if (run.nodes <= labelledNodesMax || (leads && run.nodes <= 32)) this.drawState(c, ink, node, x, y);
   }
+
+  /** The last one, where candidates meet; it never stands. */
+  private isStore(node: number): boolean { return this.scene.run.algorithm.store && node === this.scene.run.nodes; }
 
   private drawLease(c: CanvasRenderingContext2D, ink: Ink, node: number, time: number, colour: string): void {
     const { state } = this.scene, { x, y } = this.places[node - 1];
@@ -329,14 +371,9 @@ export class Stage {
   }
 
   private drawCrown(c: CanvasRenderingContext2D, ink: Ink, x: number, y: number, colour: string): void {
+    const size = Math.max(0.55, Math.min(this.scale, this.radius / 16));
     c.beginPath();
-    c.moveTo(x - 9, y);
-    c.lineTo(x - 11, y - 9);
-    c.lineTo(x - 4, y - 5);
-    c.lineTo(x, y - 12);
-    c.lineTo(x + 4, y - 5);
-    c.lineTo(x + 11, y - 9);
-    c.lineTo(x + 9, y);
+    for (const [dx, dy] of [[-9, 0], [-11, -9], [-4, -5], [0, -12], [4, -5], [11, -9], [9, 0]]) c.lineTo(x + dx * size, y + dy * size);
     c.closePath();
     c.fillStyle = colour;
     c.strokeStyle = ink.paper;
@@ -375,23 +412,37 @@ export class Stage {
     c.fillText('?', bx, by + 0.5);
   }
 
+  private termText(node: number): string {
+    const term = this.scene.state.term[node];
+    return !term ? '' : term < 1e6 ? ` · term ${term}` : ` · term …${String(term % 1e4).padStart(4, '0')}`;
+  }
+
+  private stateText(node: number): string {
+    const { run, state } = this.scene, role = state.role[node], leader = state.leader[node], term = this.termText(node);
+    if (!state.alive[node]) return 'dead';
+    if (state.paused[node]) return 'stands still';
+    if (this.isStore(node)) return leader ? `store: ${run.id(leader)} is first` : 'store';
+    if (role === Role.leader) return `leads${term}`;
+    if (role === Role.electing) return `electing${term}`;
+    return leader ? `follows ${run.id(leader)}` : term.replace(' · ', '');
+  }
+
   /** What the node is, outside the circle. */
   private drawState(c: CanvasRenderingContext2D, ink: Ink, node: number, x: number, y: number): void {
-    const { run, state } = this.scene, role = state.role[node], leader = state.leader[node];
-    const term = state.term[node] ? ` · ${state.term[node] < 1e6 ? `term ${state.term[node]}` : 'a high term'}` : '';
-    const text = !state.alive[node] ? 'dead' : state.paused[node] ? 'stands still'
-      : role === Role.leader ? `leads${term}` : role === Role.electing ? `electing${term}` : leader ? `follows ${run.id(leader)}` : '';
+    const { run, state } = this.scene, text = [run.name(node), this.stateText(node)].filter((part) => part).join(': ');
     if (!text) return;
     const middleX = this.canvas.width / 2, away = this.radius + 9;
     const below = y >= this.canvas.height / 2 - 10;
     const besides = Math.abs(x - middleX) > this.radius;
-    c.font = `12px ${font}`;
-    c.fillStyle = ink.soft;
+    this.letters(c, 12);
     const width = c.measureText(text).width;
     const px = besides ? Math.max(width / 2 + 4, Math.min(this.canvas.width - width / 2 - 4, x)) : x;
     c.textAlign = 'center';
-    const crown = role === Role.leader && state.alive[node] === 1 ? 12 : 0;
-    c.fillText(text, px, below ? y + away + 6 : y - away - 4 - crown);
+    c.textBaseline = 'middle';
+    const crown = state.role[node] === Role.leader && state.alive[node] === 1 ? 12 * this.scale : 0;
+    const py = below ? y + away + 6 * this.scale : y - away - 2 * this.scale - crown;
+    this.letter(c, ink, text, px, py, ink.soft);
+    this.taken.push({ left: px - width / 2 - 3, right: px + width / 2 + 3, top: py - 7 * this.scale, bottom: py + 7 * this.scale });
   }
 
   private drawDrag(c: CanvasRenderingContext2D, ink: Ink): void {
@@ -414,12 +465,14 @@ export class Stage {
     this.labelledAt = state.cursor;
     this.buttons.forEach((each, i) => {
       const node = i + 1;
-      const what = !state.alive[node] ? 'dead' : state.paused[node] ? 'stands still' : roleNames[state.role[node]];
+      const what = !state.alive[node] ? 'dead' : state.paused[node] ? 'stands still' : this.isStore(node) ? 'the store' : roleNames[state.role[node]];
       const whom = state.alive[node] && state.role[node] === Role.follower ? ` of ${run.id(state.leader[node])}` : '';
       const term = state.alive[node] && state.term[node] ? `, term ${state.term[node]}` : '';
       const suspected = this.scene.isSuspected(node) ? ', suspected' : '';
-      const label = `Node ${run.id(node)}: ${what}${whom}${term}${suspected}`;
-      if (each.getAttribute('aria-label') !== label) each.setAttribute('aria-label', label);
+      const label = `Node ${run.id(node)}${run.name(node) ? ` (${run.name(node)})` : ''}: ${what}${whom}${term}${suspected}`;
+      if (each.getAttribute('aria-label') === label) return;
+      each.setAttribute('aria-label', label);
+      each.title = label; // with many nodes there is no room for it
     });
   }
 }

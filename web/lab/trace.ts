@@ -1,6 +1,6 @@
 // Opens a trace of `elector sim --trace`: one JSON object a line, src/sim/output/export.h says which. It becomes records again, which
 // are shown as if they had been made here. A trace comes from outside: a line that makes no sense is refused, with its number.
-import { Algorithm, Engine, RawRun } from '../shared/engine';
+import { Algorithm, Engine, Format, RawRun } from '../shared/engine';
 import { recordSize, roleNames, What } from '../shared/records';
 
 /** The trace's mistake, with its line. */
@@ -14,6 +14,15 @@ const whats: Record<string, number | undefined> = {
   looped: What.looped, rested: What.rested, parted: What.nothing, healed: What.nothing, violated: What.violated,
 };
 
+/** What was opened; `about`: what its maker says of it. */
+export interface Trace { name: string; text: string; about: string; recorded: boolean }
+
+export function traceAbout({ text, about }: Trace): string {
+  if (about !== '') return about;
+  return /^[^\n]*"recorded":true/.test(text) ? 'What agents recorded: to be watched and not to be changed.'
+    : 'A trace: a record of what happened, to be watched and not to be changed. It tells who calls an election and whom each takes for the leader; nobody who stands later, or a term without a leader, is in it.';
+}
+
 type Json = Record<string, unknown>;
 
 const requests = ['campaign', 'resign', 'transfer'];
@@ -25,6 +34,16 @@ const ofNobody: ReadonlySet<number> = new Set([What.nothing, What.looped, What.r
 
 export function looksLikeTrace(text: string): boolean {
   return text.trimStart().startsWith('{');
+}
+
+/** What `elector replay --output page` has put into a page, if this is such a page. */
+export function openedIn(page: string): { name: string; text: string; about: string } | undefined {
+  const opened = new DOMParser().parseFromString(page, 'text/html').getElementById('opened');
+  return opened ? { name: opened.dataset.name ?? '', text: opened.textContent ?? '', about: opened.dataset.about ?? '' } : undefined;
+}
+
+export function looksLikePage(text: string): boolean {
+  return /^\s*<(!doctype|html)/i.test(text);
 }
 
 /** A flight recorder's file, which is binary: only `elector replay` can read it. */
@@ -92,6 +111,8 @@ export function openTrace(engine: Engine, name: string, text: string, recorded =
   if (ids.length === 0) throw head.mistake('"nodes" must list the ids of the members');
   const wrong = ids.find((id) => !/^\d{1,16}$/.test(id));
   if (wrong !== undefined) throw head.mistake(`${show(wrong)} is no id of a member`);
+  const names = Array.isArray(about.names) && about.names.length === ids.length ? about.names.map((each) => String(each).slice(0, 64)) : undefined;
+  const isRecorded = recorded || about.recorded === true;
   const inUnits = about.unit === 'T';
   const bytes = new Uint8Array((lines.length - 1) * recordSize), view = new DataView(bytes.buffer);
   const texts = new Map<number, string>();
@@ -134,5 +155,6 @@ export function openTrace(engine: Engine, name: string, text: string, recorded =
   }
   const script = `algorithm ${algorithm.name}\nids ${ids.join(',')}\n${inUnits ? '' : 'delay 1ms\n'}`;
   const raw = engine.openRecords(name, script, bytes);
-  return { ...raw, recorded, text: (record) => texts.get(record) ?? raw.text(record) };
+  const write = (format: Format) => isRecorded && format === 'trace' ? `${lines[0].each}\n${raw.write(format).replace(/^.*\n/, '')}` : raw.write(format);
+  return { ...raw, recorded: isRecorded, names, write, text: (record) => texts.get(record) ?? raw.text(record) };
 }

@@ -1,5 +1,5 @@
 // A step in words: what happened, why, and what followed from it.
-import { Reason, What } from '../shared/records';
+import { Reason, Role, What } from '../shared/records';
 import { Run } from '../shared/run';
 
 function list(items: string[]): string {
@@ -46,7 +46,7 @@ function consequences(run: Run, first: number, last: number): string[] {
     }
   }
   const others = run.nodes - 1;
-  return clauses.filter((clause) => clause !== '').map((clause) => {
+  return clauses.filter((clause, i) => clause !== '' && clause !== clauses[i - 1]).map((clause) => {
     const to = sends.get(clause);
     return to ? `${clause} ${to.length === others && others > 3 ? 'all others' : to.length > 6 ? `${to.length} others` : list(to)}` : clause;
   });
@@ -58,7 +58,8 @@ export function captionAt(run: Run, cursor: number, time: number): Caption {
   const step = run.stepOf(cursor);
   const when = run.about.inUnits ? `${run.timeText(time)} T` : run.timeText(time);
   if (step < 0) {
-    const leader = run.about.incumbent ? `${run.id(run.about.incumbent)} leads.` : 'Nobody leads yet.';
+    const leading = run.views.filter((view) => view.record === 0 && view.role === Role.leader).map((view) => run.id(view.node));
+    const leader = leading.length === 0 ? 'Nobody leads yet.' : leading.length === 1 ? `${leading[0]} leads.` : 'Each leads a group of its own.';
     return { time: when, headline: `${run.nodes} nodes, ${run.about.algorithm}. ${leader}`, rest: 'Press play, or the right arrow for the next event.', alarm: '' };
   }
   const first = run.steps[step], last = Math.min(cursor, run.lastOfStep(step)), r = run.records;
@@ -76,20 +77,25 @@ export function captionAt(run: Run, cursor: number, time: number): Caption {
 
 function sentence(text: string): string {
   if (text === '') return '';
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
+/** What may have moved a node: a change of what it believed, its own timers and its host, but no message that it happened to hear. */
+const moving: ReadonlySet<number> = new Set([What.viewed, What.restarted, What.requested, What.campaigned, What.suspected, What.resumed]);
+/** These come from outside, so nothing before them is their cause. */
+const outside: ReadonlySet<number> = new Set([What.crashed, What.restarted, What.requested, What.paused]);
+
 /**
- * Why a node of a recording did what no message of the election caused: what happened to it before, or the death of another, which
- * its agent was told of.
+ * Why a node of a recording did what no message of the election caused: what moved it before, or the death of another, which its
+ * agent was told of.
  */
 function knownBefore(run: Run, i: number): number {
   const r = run.records, node = r.node(i);
-  if (r.what(i) === What.crashed || r.what(i) === What.restarted) return 0;
+  if (outside.has(r.what(i))) return 0;
   for (let k = i - 1; k > 0; k--) {
-    const what = r.what(k);
-    if (what === What.crashed) return k;
-    if (r.node(k) === node && what !== What.sent && what !== What.saved) return k;
+    const isOfThisStep = r.what(k) === What.noted && r.time(k) === r.time(i);
+    if (r.what(k) === What.crashed || (r.node(k) === node && (moving.has(r.what(k)) || isOfThisStep))) return k;
   }
   return 0;
 }

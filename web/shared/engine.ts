@@ -5,16 +5,18 @@ export interface Option { name: string; kind: string; choices: string; preset: s
 
 export interface Algorithm {
   name: string; summary: string; idea: string; reference: string;
-  ring: boolean; beats: boolean; majority: boolean; countMax: number; claims: number;
+  ring: boolean; beats: boolean; majority: boolean; store: boolean; countMax: number; claims: number;
   routineKinds: number; setKinds: number; transfers: boolean;
   kinds: string[]; timers: string[]; facts: string[]; notes: string[]; options: Option[];
 }
 
 export interface Setting { name: string; argument: string; help: string }
+/** Claims 0: every run must keep it. */
+export interface Promised { text: string; claims: number; violations: number }
 export interface ViolationKind { kind: number; name: string; meaning: string }
 
 export interface Catalogue {
-  algorithms: Algorithm[]; deciders: Algorithm[]; detectors: Algorithm[]; settings: Setting[]; violations: ViolationKind[];
+  algorithms: Algorithm[]; deciders: Algorithm[]; detectors: Algorithm[]; settings: Setting[]; violations: ViolationKind[]; promises: Promised[];
 }
 
 export interface Member { id: string; attribute: string; mayLead: boolean; rate: number }
@@ -25,6 +27,9 @@ export interface Slow { from: number; to: number; extra: number; begin: number; 
 export interface Violation { kind: number; record: number; text: string; meaning: string }
 export interface Expectation { text: string; holds: boolean }
 export interface Claim { record: number; leader: number; end: number }
+
+/** What a node believes from this record on; 0: from the beginning. */
+export interface View { record: number; node: number; role: number; leader: number; term: number }
 
 export interface Description {
   algorithm: string; detector: string; unit: number; inUnits: boolean; delayMax: number; claims: number;
@@ -38,8 +43,12 @@ export interface RawRun {
   description: Description;
   records: Records;
   claims: Claim[];
+  /** Each change of what a node believes; none for records that were made elsewhere. */
+  views: View[];
   /** By agents, which hear of each other in ways that are no messages of the election; a message that nobody heard is lost. */
   recorded?: boolean;
+  /** Of recorded agents, in the order of the nodes. */
+  names?: string[];
   text(record: number): string;
   write(format: Format): string;
   close(): void;
@@ -65,6 +74,8 @@ interface Exports {
   page_record_count(run: number): number;
   page_claims(run: number): number;
   page_claim_count(run: number): number;
+  page_views(run: number): number;
+  page_view_count(run: number): number;
   page_record_text(run: number, index: number): number;
   page_transcript(run: number): number;
   page_svg(run: number): number;
@@ -140,6 +151,7 @@ export class Engine {
       description: parse(this.read(module.page_describe(run))) as Description,
       records: new Records(module.memory.buffer.slice(from, from + count * recordSize), count),
       claims: this.readClaims(run),
+      views: this.readViews(run),
       text: (record) => this.read(module.page_record_text(run, record)),
       write: (format) => this.read(writers[format](run)),
       close: () => module.page_close(run),
@@ -153,6 +165,18 @@ export class Engine {
       end: Number(view.getBigUint64(at + 16 * i, true)),
       record: view.getUint32(at + 16 * i + 8, true),
       leader: view.getUint32(at + 16 * i + 12, true),
+    }));
+  }
+
+  /** struct page_view: term (8 bytes), record, node, leader, role (4 each). */
+  private readViews(run: number): View[] {
+    const at = this.module.page_views(run), view = new DataView(this.module.memory.buffer);
+    return Array.from({ length: this.module.page_view_count(run) }, (_, i) => ({
+      term: Number(view.getBigUint64(at + 24 * i, true)),
+      record: view.getUint32(at + 24 * i + 8, true),
+      node: view.getUint32(at + 24 * i + 12, true),
+      leader: view.getUint32(at + 24 * i + 16, true),
+      role: view.getUint32(at + 24 * i + 20, true),
     }));
   }
 

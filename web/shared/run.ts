@@ -1,5 +1,5 @@
 // A run as the page shows it: where each step begins, how each message ended, what each node was when.
-import { Algorithm, Claim, Description, Format, RawRun } from './engine';
+import { Algorithm, Claim, Description, Format, RawRun, View } from './engine';
 import { Records, Role, What } from './records';
 
 /** What a node was from a time on, until the next entry. */
@@ -7,6 +7,28 @@ export interface Spell { time: number; alive: boolean; paused: boolean; role: nu
 
 /** Records of these kinds belong to the step of the record before them. */
 const consequences: ReadonlySet<number> = new Set([What.sent, What.noted, What.viewed, What.copied, What.saved, What.violated]);
+
+/**
+ * A trace has a view only where a node names another leader. Between them a node that calls an election is taken to be electing;
+ * who stands later, and terms that rise without a leader, a trace does not tell.
+ */
+function viewsOf(r: Records, nodes: number): View[] {
+  const views: View[] = [], last: View[] = [];
+  const see = (record: number, node: number, role: number, leader: number, term: number) => {
+    const before = last[node];
+    if (before && before.role === role && before.leader === leader && before.term === term) return;
+    views.push(last[node] = { record, node, role, leader, term });
+  };
+  for (let i = 1; i <= r.count; i++) {
+    const node = r.node(i);
+    if (r.what(i) === What.viewed) see(i, node, r.role(i), r.peer(i), r.number(i));
+    if (r.what(i) === What.crashed) see(i, node, Role.idle, 0, 0);
+    if (r.what(i) === What.campaigned && last[node]?.role !== Role.leader) see(i, node, Role.electing, 0, last[node]?.term ?? 0);
+    if (r.what(i) !== What.started) continue;
+    for (let each = 1; each <= nodes; each++) see(0, each, each === node ? Role.leader : Role.follower, node, 0);
+  }
+  return views.sort((a, b) => a.record - b.record);
+}
 
 export class Run {
   readonly records: Records;
@@ -22,6 +44,10 @@ export class Run {
   readonly beginOf: Int32Array;
   /** By node: what it was, in order of time. */
   readonly spells: Spell[][];
+  /** What nodes believe, by record: each change of it. */
+  readonly views: View[];
+  /** The records with which somebody began to lead, or began a new term. */
+  readonly leads: number[];
   readonly longestFlight: number;
 
   constructor(private readonly raw: RawRun, readonly algorithm: Algorithm) {
@@ -31,8 +57,10 @@ export class Run {
     this.endOf = new Int32Array(this.count + 1);
     this.beginOf = new Int32Array(this.count + 1);
     this.longestFlight = this.pairMessages();
+    this.views = raw.views.length ? raw.views : viewsOf(raw.records, this.nodes);
     this.findSteps();
     this.spells = this.findSpells();
+    this.leads = this.findLeads();
   }
 
   get recorded(): boolean { return this.raw.recorded === true; }
@@ -41,6 +69,8 @@ export class Run {
   get end(): number { return Math.max(this.about.ended, this.count ? this.records.time(this.count) : 0); }
 
   id(node: number): string { return node ? this.about.members[node - 1].id : 'nobody'; }
+  /** The agent's name, if the run is a recording. */
+  name(node: number): string { return this.raw.names?.[node - 1] ?? ''; }
   text(record: number): string { return this.raw.text(record); }
   write(format: Format): string { return this.raw.write(format); }
   close(): void { this.raw.close(); }
@@ -99,11 +129,11 @@ export class Run {
   }
 
   private findSteps(): void {
-    const r = this.records;
+    const r = this.records, seen = new Set(this.views.map((view) => view.record));
     for (let i = 1; i <= this.count; i++) {
       const what = r.what(i);
       const isBeat = (what === What.sent || what === What.delivered || what === What.dropped || what === What.returned) && this.isRoutine(r.kind(i));
-      const isQuiet = isBeat || what === What.timedOut || what === What.saved;
+      const isQuiet = (isBeat || what === What.timedOut || what === What.saved) && !seen.has(i);
       if (!this.isConsequence(i)) {
         this.steps.push(i);
         this.quiet.push(isQuiet);
@@ -114,24 +144,32 @@ export class Run {
   }
 
   private findSpells(): Spell[][] {
-    const r = this.records, incumbent = this.about.incumbent;
-    const all: Spell[][] = [[]];
-    for (let node = 1; node <= this.nodes; node++) {
-      const role = !incumbent ? Role.idle : node === incumbent ? Role.leader : Role.follower;
-      all.push([{ time: 0, alive: true, paused: false, role, leader: incumbent, term: 0 }]);
-    }
-    for (let i = 1; i <= this.count; i++) {
-      const what = r.what(i), node = r.node(i);
-      if (what !== What.viewed && (what < What.crashed || what > What.resumed)) continue;
-      const spells = all[node], last = spells[spells.length - 1];
-      const next = { ...last, time: r.time(i) };
-      if (what === What.viewed) Object.assign(next, { role: r.role(i), leader: r.peer(i), term: r.number(i) });
-      if (what === What.crashed) Object.assign(next, { alive: false, paused: false, role: Role.idle, leader: 0 });
-      if (what === What.restarted) Object.assign(next, { alive: true, role: Role.idle, leader: 0 });
-      if (what === What.paused) next.paused = true;
-      if (what === What.resumed) next.paused = false;
-      if (last.time === next.time) spells[spells.length - 1] = next; else spells.push(next);
+    const r = this.records, all: Spell[][] = [[]];
+    for (let node = 1; node <= this.nodes; node++) all.push([{ time: 0, alive: true, paused: false, role: Role.idle, leader: 0, term: 0 }]);
+    const become = (node: number, time: number, change: Partial<Spell>) => {
+      const spells = all[node], last = spells[spells.length - 1], next = { ...last, time, ...change };
+      if (last.time === time) spells[spells.length - 1] = next; else spells.push(next);
+    };
+    for (let i = 0, at = 0; i <= this.count; i++) {
+      const time = i ? r.time(i) : 0, what = i ? r.what(i) : What.nothing, node = i ? r.node(i) : 0;
+      if (what === What.crashed) become(node, time, { alive: false, paused: false, role: Role.idle, leader: 0, term: 0 });
+      if (what === What.restarted) become(node, time, { alive: true });
+      if (what === What.paused) become(node, time, { paused: true });
+      if (what === What.resumed) become(node, time, { paused: false });
+      for (; at < this.views.length && this.views[at].record <= i; at++) {
+        const { node: who, role, leader, term } = this.views[at];
+        become(who, time, { role, leader, term });
+      }
     }
     return all;
+  }
+
+  private findLeads(): number[] {
+    const leading = new Map<number, number>(), leads: number[] = [];
+    for (const { record, node, role, term } of this.views) {
+      if (role === Role.leader && leading.get(node) !== term && record > 0) leads.push(record);
+      if (role === Role.leader) leading.set(node, term); else leading.delete(node);
+    }
+    return leads;
   }
 }

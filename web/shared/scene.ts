@@ -1,13 +1,14 @@
 // The state of a run after any of its records. A scene moves forward by applying records, and to any other place from the
 // nearest snapshot before it: one is kept every `snapshotEvery` records, so a jump applies that many at most.
 import { Run } from './run';
-import { Role, What } from './records';
+import { Role, roleNames, What } from './records';
 
 export const snapshotEvery = 1024;
 
 interface State {
   cursor: number;
-  claim: number; // how many of the run's claims are applied
+  claim: number; // how many of the run's claims are applied ...
+  view: number; // ... and of its views
   alive: Uint8Array;
   paused: Uint8Array;
   role: Uint8Array;
@@ -35,22 +36,28 @@ function copy(state: State): State {
   };
 }
 
+/** What nodes believe by this record. */
+function believe(run: Run, state: State): void {
+  for (; state.view < run.views.length && run.views[state.view].record <= state.cursor; state.view++) {
+    const { node, role, leader, term } = run.views[state.view];
+    state.role[node] = role;
+    state.leader[node] = leader;
+    state.term[node] = term;
+    if (role !== Role.leader) state.leaseEnd[node] = 0;
+  }
+}
+
 function begin(run: Run): State {
   const size = run.nodes + 1;
   const state: State = {
-    cursor: 0, claim: 0,
+    cursor: 0, claim: 0, view: 0,
     alive: new Uint8Array(size).fill(1), paused: new Uint8Array(size), role: new Uint8Array(size),
     leader: new Uint32Array(size), term: new Float64Array(size), leaseFrom: new Float64Array(size),
     leaseEnd: new Float64Array(size), suspects: new Uint8Array(size * size),
     broken: new Uint8Array(run.about.breaks.length), sentByKind: new Float64Array(run.algorithm.kinds.length + 1),
     flight: new Set(), lost: 0, failedHops: 0, violated: 0, resting: 0,
   };
-  for (let node = 1; node < size; node++) {
-    const first = run.spells[node][0];
-    if (first.time > 0 || !run.about.incumbent) continue;
-    state.role[node] = node === run.about.incumbent ? Role.leader : Role.follower;
-    state.leader[node] = run.about.incumbent;
-  }
+  believe(run, state);
   return state;
 }
 
@@ -86,12 +93,6 @@ function apply(run: Run, state: State, i: number): void {
       break;
     case What.suspected: state.suspects[node * size + peer] = 1; break;
     case What.trusted: state.suspects[node * size + peer] = 0; break;
-    case What.viewed:
-      state.role[node] = r.role(i);
-      state.leader[node] = peer;
-      state.term[node] = r.number(i);
-      if (state.role[node] !== Role.leader) state.leaseEnd[node] = 0;
-      break;
     case What.crashed: die(state, node); break;
     case What.restarted: state.alive[node] = 1; break;
     case What.paused: state.paused[node] = 1; break;
@@ -101,6 +102,7 @@ function apply(run: Run, state: State, i: number): void {
     case What.violated: state.violated |= run.about.violations[r.number(i)]?.kind ?? 0; break;
     case What.rested: state.resting = 1; break;
   }
+  believe(run, state);
   for (; state.claim < run.claims.length && run.claims[state.claim].record <= i; state.claim++) {
     const claim = run.claims[state.claim];
     if (state.leaseEnd[claim.leader] !== claim.end) state.leaseFrom[claim.leader] = r.time(i);
@@ -151,12 +153,18 @@ export class Scene {
     return Array.from(this.now.role.keys()).filter((node) => node > 0 && this.now.role[node] === Role.leader);
   }
 
+  /** Of each node: its id, its role or "dead", the leader's id and the term, as the program's table has them. */
+  views(): string[] {
+    const s = this.now, { run } = this;
+    return run.about.members.map(({ id }, i) => s.alive[i + 1] ? `${id} ${roleNames[s.role[i + 1]]} ${run.id(s.leader[i + 1])} ${s.term[i + 1]}` : `${id} dead`);
+  }
+
   /** FNV-1a over everything above: equal hashes, equal pictures. */
   hash(): string {
     let hash = 0x811c9dc5;
     const add = (bytes: Uint8Array) => { for (const b of bytes) hash = Math.imul(hash ^ b, 0x01000193); };
     const s = this.now;
-    const numbers = [s.cursor, s.claim, s.lost, s.failedHops, s.violated, s.resting, ...[...s.flight].sort((a, b) => a - b)];
+    const numbers = [s.cursor, s.claim, s.view, s.lost, s.failedHops, s.violated, s.resting, ...[...s.flight].sort((a, b) => a - b)];
     for (const a of [s.alive, s.paused, s.role, s.suspects, s.broken]) add(a);
     for (const a of [s.leader, s.term, s.leaseFrom, s.leaseEnd, s.sentByKind, Float64Array.from(numbers)])
       add(new Uint8Array(a.buffer, a.byteOffset, a.byteLength));

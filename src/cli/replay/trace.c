@@ -169,6 +169,7 @@ struct sim_world *recordings_tell(struct recordings_story *story, const char *gr
     static struct el_value values[OPTIONS_MAX];
     static uint64_t ids[CONFIG_MEMBERS_MAX], attributes[CONFIG_MEMBERS_MAX];
     static uint8_t roles[CONFIG_MEMBERS_MAX];
+    static const char *names[CONFIG_MEMBERS_MAX];
     const struct config *config = recorder_config(story->runs[0].tape);
     const struct config_group *section = config_group_of(config, group);
     const struct el_algorithm *algorithm =
@@ -177,9 +178,10 @@ struct sim_world *recordings_tell(struct recordings_story *story, const char *gr
     config_values(config->profile, section, algorithm, values);
     for (uint32_t i = 0; i < config->member_count; i++) {
         ids[i] = config->members[i].id;
+        names[i] = config->members[i].name;
         roles[i] = EL_CANDIDATE;
     }
-    *plan = (struct sim_plan){.algorithm = algorithm, .unit = NS_PER_MS, .disk = {.max = 1}};
+    *plan = (struct sim_plan){.algorithm = algorithm, .names = names, .unit = NS_PER_MS, .disk = {.max = 1}};
     plan->cluster = (struct el_cluster){.count = config->member_count,
                                         .ids = ids,
                                         .attributes = attributes,

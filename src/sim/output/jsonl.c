@@ -167,6 +167,17 @@ static void put_record(FILE *out, const struct sim_world *world, const struct si
     fputs("}\n", out);
 }
 
+/* Of a recording, in the order of the nodes. */
+static void put_names(FILE *out, const struct sim_plan *plan)
+{
+    fputs(",\"recorded\":true,\"names\":[", out);
+    for (el_node node = 1; node <= plan->cluster.count; node++) {
+        if (node > 1) putc(',', out);
+        put_string(out, plan->names[node - 1]);
+    }
+    putc(']', out);
+}
+
 static void put_run(FILE *out, const struct sim_plan *plan)
 {
     fputs("{\"what\":\"run\"", out);
@@ -175,6 +186,7 @@ static void put_run(FILE *out, const struct sim_plan *plan)
     for (el_node node = 1; node <= plan->cluster.count; node++)
         fprintf(out, "%s%llu", node > 1 ? "," : "", sim_id(plan, node));
     putc(']', out);
+    if (plan->names) put_names(out, plan);
     put_number(out, "seed", plan->seed);
     put_text(out, "unit", plan->in_units ? "T" : "ms");
     fputs("}\n", out);

@@ -179,6 +179,7 @@ struct sim_plan {
     struct el_cluster cluster; /* points to the arrays below */
     uint64_t *ids, *attributes;
     uint8_t *roles;
+    const char *const *names;  /* [count] of recorded agents, borrowed; NULL: not a recording */
     struct el_record *records; /* of the members, after the first */
     size_t record_count, change_count;
     struct el_value *options;

@@ -72,6 +72,8 @@ static void crash(struct sim_world *world, el_node node)
     sim_quality_review(world);
     sim_timer_forget_all(world, node);
     const uint64_t told = sim_record(world, (struct sim_record){.what = SIM_CRASHED, .node = node});
+    if (world->view_listener)
+        world->view_listener(world->view_context, told, node, &(struct el_view){.leader = EL_NOBODY});
     const bool someone_tells = world->machines[SIM_DETECTOR].algorithm || world->plan->script;
     bool missed = world->plan->detect == SIM_NEVER && !someone_tells;
     for (el_node peer = 1; peer <= world->plan->cluster.count && world->plan->miss_count && !missed; peer++)

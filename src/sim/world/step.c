@@ -39,6 +39,12 @@ static void tell_view(struct sim_world *world, el_node node, const struct el_vie
                                           .number = view->term});
 }
 
+static void tell_listener(const struct sim_world *world, el_node node, const struct el_view *view)
+{
+    const uint64_t record = world->setting_out ? 0 : world->trace.count;
+    if (world->view_listener) world->view_listener(world->view_context, record, node, view);
+}
+
 void sim_look_at_view(struct sim_world *world, el_node node, uint64_t cause)
 {
     const struct sim_node *n = &world->nodes[node];
@@ -49,11 +55,15 @@ void sim_look_at_view(struct sim_world *world, el_node node, uint64_t cause)
     if (machine->algorithm->decided) sim_oracle_decision(world, node, sim_state(machine, node));
     const bool same = view.leader == n->leader && view.role == n->role;
     const bool same_claim = view.timer == EL_NO_TIMER && view.term == world->offices[node].term;
-    if (same && (view.role != EL_LEADER || same_claim)) return;
+    if (same && (view.role != EL_LEADER || same_claim)) {
+        tell_listener(world, node, &view); /* its term may be another */
+        return;
+    }
     const bool new_claim = view.role == EL_LEADER && !(same && view.term == world->offices[node].term);
     if (new_claim && world->plan->disk.max && world->disks[node].pending)
         return; /* a new leadership waits for the disk */
     if (view.leader != n->leader && !world->setting_out) tell_view(world, node, &view, cause);
+    tell_listener(world, node, &view);
     sim_oracle_view(world, node, &view);
 }
 

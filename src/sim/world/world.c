@@ -87,6 +87,12 @@ void sim_world_listen_to_claims(struct sim_world *world, sim_claim_listener *lis
     world->claim_context = context;
 }
 
+void sim_world_listen_to_views(struct sim_world *world, sim_view_listener *listener, void *context)
+{
+    world->view_listener = listener;
+    world->view_context = context;
+}
+
 const struct sim_result *sim_world_result(const struct sim_world *world)
 {
     return &world->result;

@@ -83,6 +83,13 @@ void sim_world_listen(struct sim_world *world, sim_listener *listener, void *con
  */
 typedef void sim_claim_listener(void *context, uint64_t record, el_node leader, sim_time end);
 void sim_world_listen_to_claims(struct sim_world *world, sim_claim_listener *listener, void *context);
+/*
+ * The listener is called with each view that the world takes of a node, also if it is the same as before: leader, role and
+ * term. A dead node has none of them. The trace has only those in which the node names another leader. `record` is the last
+ * record of the trace by then, or 0 while the nodes are being started. Set it before the run.
+ */
+typedef void sim_view_listener(void *context, uint64_t record, el_node node, const struct el_view *view);
+void sim_world_listen_to_views(struct sim_world *world, sim_view_listener *listener, void *context);
 /* Runs to the end. The result is borrowed from the world. */
 const struct sim_result *sim_world_run(struct sim_world *world);
 /* The same result, after the run. */
