@@ -456,7 +456,7 @@ struct el_algorithm { /* NOLINT(clang-analyzer-optin.performance.Padding) */
     bool (*moot)(const void *state, const struct el_config *, const struct el_msg *);
     /* For the checker: visit each word of a state, or of a message, that is a number of which only the order matters, and
      * for which 0 means none. Worlds that differ only in such numbers, each family by itself, then count as one.
-     * Family 0 is that of the terms; a new one must be above all others of its family. Both or neither. */
+     * Family 0 is that of the terms. A new number must be above all others of its family. Both or neither. */
     void (*numbers)(void *state, const struct el_config *, el_number_visit *, void *context);
     void (*numbers_sent)(struct el_msg *, const struct el_config *, el_number_visit *, void *context);
     uint32_t term_shift; /* low bits of a term that only tell proposers apart */

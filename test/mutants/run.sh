@@ -6,7 +6,8 @@
 #
 #   run.sh             all of them, on all processors
 #   run.sh NAME        one, or those that a pattern names; the output of its test is shown
-#   run.sh --part I/N  the I-th of N parts, I from 1, on one processor: as ctest runs them
+#   run.sh --part I/N  the I-th of N parts, I from 1, on one processor: as ctest runs them. Of bugs whose file, test and block the last
+#                      commit and the working tree leave alone, a third: each commit another one (ELECTOR_MUTANTS=all: all of them)
 #
 # A test ends with its first failure: nothing is learnt from the rest. Objects of tests, libraries and command are those that
 # the build has made; only the file with the bug is compiled.
@@ -30,11 +31,32 @@ flags=(-std=c17 -O1 -Iinclude -Isrc -Itest -w "-DELECTOR_SOURCE_DIR=\"$PWD\"" '-
 libraries=("$build/libelector_cli.a" "$build/libelector_check.a" "$build/libelector_sim.a" "$build/libelector_agent.a"
     "$build/libelector_client.a" "$build/libelector_base.a" "$build/libelector_core.a" -luv -lsodium -linih -ljansson -lmicrohttpd -lyaml -pthread)
 
+# What the last commit and the working tree changed, and the blocks that were there before; no file: all bugs are tried.
+changes=
+if [ "$parts" -gt 1 ] && [ "${ELECTOR_MUTANTS:-}" != all ] && git rev-parse -q --verify HEAD~1 > /dev/null 2>&1; then
+    changes=$work/changes
+    { git rev-parse HEAD && git diff --name-only HEAD~1 && git show HEAD~1:test/mutants/list | sed -n 's/^=== /=== /p'; } > "$changes"
+fi
+
 # One folder per bug: why, file, test, check, run, story, engine, hangs, first; mutant.c, the file with the bug in it, or `stale`, which says why there is
 # none. Prints the folders of this part, a line for each test: the bugs of a test are in one part, and the tests take turns.
 perl -e '
-    my ($work, $only, $part, $parts) = @ARGV;
-    my (@order, %of, $one);
+    my ($work, $only, $part, $parts, $changes) = @ARGV;
+    my (@order, %of, $one, %is_changed, $commit);
+    if ($changes) {
+        open(my $f, "<", $changes) or die "$changes: $!\n";
+        chomp(my @lines = <$f>);
+        $commit = shift @lines;
+        $is_changed{$_} = 1 for @lines;
+    }
+    my $has_its_turn = sub { # in one commit of three, if nothing of it has changed
+        my $one = shift;
+        my $test = $one->{test} // "";
+        return 1 if !$changes || !$is_changed{"=== $one->{name}"} || $is_changed{$one->{file}} || grep { m{^test/\Q$test\E(\.c|/)} } keys %is_changed;
+        my $sum = 0;
+        $sum = ($sum * 31 + ord) % 1000003 for split //, "$one->{name} $commit";
+        return $sum % 3 == 0;
+    };
     while (<STDIN>) {
         if (/^=== (\S+)/) { $one = { name => $1, from => "", to => "" }; push @order, $one }
         elsif (!defined $one || /^\s*$/) { next }
@@ -50,17 +72,18 @@ perl -e '
         my @folders;
         for my $one (@{ $of{ $tests[$i] } }) {
             my $dir = "$work/$one->{name}";
+            my $text = do { open(my $f, "<", $one->{file}) or die "$one->{file}: $!\n"; local $/; <$f> };
+            my $count = () = $text =~ /^\Q$one->{from}\E/mg;
+            next if $count == 1 && !$has_its_turn->($one);
             mkdir $dir or die "mutants: the list has two called $one->{name}\n";
             my $put = sub { open(my $f, ">", "$dir/$_[0]") or die "$dir: $!\n"; print $f $_[1] };
             $put->($_, $one->{$_}) for grep { defined $one->{$_} } qw(why file test check run story engine hangs first);
-            my $text = do { open(my $f, "<", $one->{file}) or die "$one->{file}: $!\n"; local $/; <$f> };
-            my $count = () = $text =~ /^\Q$one->{from}\E/mg;
             $text =~ s/^\Q$one->{from}\E/$one->{to}/m;
             $count == 1 ? $put->("mutant.c", $text) : $put->("stale", "its lines occur $count times in $one->{file}");
             push @folders, $dir;
         }
-        print join(" ", @folders), "\n";
-    }' "$work" "$only" "$part" "$parts" < test/mutants/list > "$work/list"
+        print join(" ", @folders), "\n" if @folders;
+    }' "$work" "$only" "$part" "$parts" "$changes" < test/mutants/list > "$work/list"
 
 # The objects that the build made of a test, one test each: a folder is as many tests.
 objects_of() { # TEST

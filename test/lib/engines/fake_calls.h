@@ -13,6 +13,7 @@ struct fake_call {
     char *body;
     void *context;
     void (*done)(struct etcd *, void *, enum etcd_outcome, const json_t *, int, const char *);
+    bool is_answered;
 };
 static struct fake_call fake_calls[FAKE_CALLS];
 static unsigned fake_called; /* how many there were */
@@ -32,16 +33,26 @@ bool etcd_call(struct etcd *etcd, const char *path, json_t *body, void *context,
 /* `number` from 0, in the order in which they were made. `text` is the answer in JSON. */
 static inline void fake_done(struct etcd *etcd, unsigned number, const char *text)
 {
-    const struct fake_call *call = &fake_calls[number % FAKE_CALLS];
+    struct fake_call *call = &fake_calls[number % FAKE_CALLS];
     json_t *answer = json_loads(text, 0, NULL);
+    call->is_answered = true;
     call->done(etcd, call->context, ETCD_DONE, answer, 0, "");
     json_decref(answer);
 }
 
 static inline void fake_refused(struct etcd *etcd, unsigned number, int code, const char *message)
 {
-    const struct fake_call *call = &fake_calls[number % FAKE_CALLS];
+    struct fake_call *call = &fake_calls[number % FAKE_CALLS];
+    call->is_answered = true;
     call->done(etcd, call->context, ETCD_REFUSED, NULL, code, message);
+}
+
+/* Those that wait get no answer: their contexts are freed. */
+static inline void fake_calls_fail(struct etcd *etcd)
+{
+    for (unsigned i = 0; i < FAKE_CALLS; i++)
+        if (fake_calls[i].done && !fake_calls[i].is_answered)
+            fake_calls[i].done(etcd, fake_calls[i].context, ETCD_FAILED, NULL, 0, "");
 }
 
 static inline void fake_calls_end(void)

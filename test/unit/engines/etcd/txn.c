@@ -54,6 +54,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
+    fake_calls_fail(&etcd);
     for (struct host_group *group = fake_groups; group; group = group->next)
         if (group->data) etcd_free_group(group->data);
     free(etcd.names);

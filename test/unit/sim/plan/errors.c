@@ -277,8 +277,8 @@ static void times_that_do_not_fit_together_are_refused(void **state)
          "multi-paxos needs heartbeat + transmission < timeout, but 149 + 1 = 150 is not below 150 (in message"
          " delays): followers would open ballots between two beats; raise timeout or lower heartbeat"},
         {"quorum; nodes 3; set re-ask=500ms",
-         "quorum needs 2 × re-ask < lease, but 2 × 500 = 1000 is not below 1000 (in message delays): who asked"
-         " is forgotten before it asks again, and is given no vote when the group comes free; raise lease or "
+         "quorum needs 2 × re-ask < lease, but 2 × 500 = 1000 is not below 1000 (in message delays): a voter"
+         " forgets a candidate before it asks again, and so does not push its vote to it; raise lease or "
          "lower re-ask"},
         {"stable; nodes 3; set delta=2",
          "stable needs round trip < delta, but 2 is not below 2 (in message delays): a restarted process would"
