@@ -289,7 +289,7 @@ mistake() {
 }
 
 test_members() {
-    refuses "no number of nodes" 2 'how many nodes.*nodes N, or ids' sim bully
+    refuses "no number of nodes" 2 'how many nodes.*--nodes N or --ids' sim bully
     mistake '--nodes needs a value' --nodes
     mistake '--nodes 0: .*at least one' --nodes 0
     mistake '--nodes -3: .*whole number' --nodes -3

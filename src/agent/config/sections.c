@@ -421,9 +421,10 @@ static bool refuse_key(struct config_reading *r, const char *key)
 
 bool config_read_key(struct config_reading *r, const char *key, const char *value)
 {
+    /* The line is not quoted: it may be a secret key, of a file that was taken for the configuration. */
     if (r->section == CONFIG_NO_SECTION)
-        return config_fail(r, r->line, "'%s' stands before any section; put [cluster] or another above it",
-                           key);
+        return config_fail(r, r->line,
+                           "this line stands before any section; put [cluster] or another above it");
     for (uint32_t i = 0; i < KEYS; i++) {
         if (keys[i].section != r->section || strcmp(keys[i].name, key) != 0) continue;
         if (r->seen >> i & 1)

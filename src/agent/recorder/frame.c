@@ -185,18 +185,18 @@ static void add_group(struct text *text, const struct config_group *group)
 }
 
 /* The host uses no addresses, but a configuration must have them. */
-size_t recorder_config_text(const struct config *config, char *at, size_t room)
+/* NOLINTNEXTLINE(readability-non-const-parameter): add() writes to `text` */
+size_t recorder_config_text(const struct config *config, char *text, size_t room)
 {
-    struct text text = {.at = at, .room = room};
-    add(&text, "[cluster]\nname = %s\nid = ", config->cluster);
-    for (uint32_t i = 0; i < sizeof config->cluster_id; i++) add(&text, "%02x", config->cluster_id[i]);
-    add(&text, "\ndrift = 0.%06u\ntransmit = %lluns\n", config->drift,
-        (unsigned long long)config->transmit_max);
-    if (config->profile) add(&text, "profile = %s\n", config->profile->name);
+    struct text all = {.at = text, .room = room};
+    add(&all, "[cluster]\nname = %s\nid = ", config->cluster);
+    for (uint32_t i = 0; i < sizeof config->cluster_id; i++) add(&all, "%02x", config->cluster_id[i]);
+    add(&all, "\ndrift = 0.%06u\ntransmit = %lluns\n", config->drift, (unsigned long long)config->transmit_max);
+    if (config->profile) add(&all, "profile = %s\n", config->profile->name);
     for (uint32_t i = 0; i < config->member_count; i++)
-        add(&text, "[member %s]\nid = %llu\naddress = 127.0.0.1:%u\nrole = %s\n", config->members[i].name,
+        add(&all, "[member %s]\nid = %llu\naddress = 127.0.0.1:%u\nrole = %s\n", config->members[i].name,
             (unsigned long long)config->members[i].id, i + 1, config_role_name(config->members[i].role));
-    add(&text, "[agent]\nself = %s\n", config->members[config->self - 1].name);
-    for (uint32_t i = 0; i < config->group_count; i++) add_group(&text, &config->groups[i]);
-    return text.size;
+    add(&all, "[agent]\nself = %s\n", config->members[config->self - 1].name);
+    for (uint32_t i = 0; i < config->group_count; i++) add_group(&all, &config->groups[i]);
+    return all.size;
 }

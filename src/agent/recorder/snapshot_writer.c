@@ -54,6 +54,7 @@ static void put_all(const struct recorder *f, struct host *host, struct recorder
     if (host && !b->failed) (void)host_pack(host, b);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): put_all() writes to `bytes` */
 static bool pack_into(const struct recorder *f, struct host *host, uint8_t *bytes, size_t room, size_t *size)
 {
     struct recorder_bytes b = {.at = bytes, .end = bytes + room};

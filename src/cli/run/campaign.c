@@ -260,7 +260,7 @@ void run_dispatch(struct runner *runner)
     elector_status status = elector_dispatch(runner->elector);
     const bool has_line_ended =
         supervise_line_is_ended(runner->command.line); /* no command can be started over it */
-    const char *why = has_line_ended ? "the agent has ended" : elector_message(runner->elector);
+    const char *why = has_line_ended ? "the connection to the agent has ended" : elector_message(runner->elector);
     if (has_line_ended) status = ELECTOR_LOST;
     if (status != ELECTOR_LOST && status != ELECTOR_UNAVAILABLE) return;
     runner->broken = true;

@@ -176,7 +176,9 @@ int build_members(struct builder *b)
     if (!b->plan->algorithm)
         return build_fail_at(b, NULL, "no algorithm is given; name one, for instance chang-roberts");
     const struct sim_setting *ids = build_last_of(b, "ids"), *nodes = build_last_of(b, "nodes");
-    if (!ids && !nodes) return build_fail_at(b, NULL, "how many nodes? Give nodes N, or ids A,B,…");
+    if (!ids && !nodes)
+        return build_fail_at(b, NULL,
+                             "how many nodes? Give --nodes N or --ids A,B,…, or in a scenario a line nodes N");
     /* The later of the two wins, so that the command line overrides a scenario. */
     const bool by_ids = !nodes || (ids && ids > nodes);
     if ((by_ids ? build_once(b, "ids", read_ids) : build_once(b, "nodes", read_nodes)) != 0) return -1;

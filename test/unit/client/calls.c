@@ -77,8 +77,7 @@ static void say(const char *event, uint64_t token, const char *reason)
     char line[300];
     snprintf(line, sizeof line,
              "{\"event\":\"%s\",\"group\":\"jobs\",\"token\":%llu,\"deadline_ns\":%llu,\"reason\":\"%s\"}",
-             event, (unsigned long long)token, (unsigned long long)(clock_boottime_ns() + 60 * NS_PER_S),
-             reason);
+             event, (unsigned long long)token, clock_boottime_ns() + 60ULL * NS_PER_S, reason);
     fake_say(&agent, line);
 }
 

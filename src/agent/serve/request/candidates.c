@@ -133,6 +133,17 @@ void request_on_change(const struct request *r)
     request_answer_as(r, said);
 }
 
+/* A request to depose was refused or done here: the leader is not at another agent. */
+static void answer_deposed(const struct request *r, const struct leadership *o, enum leadership_answer said)
+{
+    char text[CONFIG_NAME_MAX + 100];
+    snprintf(text, sizeof text, "%s: nobody leads it", r->group);
+    if (said == LEADERSHIP_NOT_LEADING && host_view_of(o->group).leader == EL_NOBODY)
+        request_refuse(r, "not-leading", text);
+    else
+        request_answer_as(r, said);
+}
+
 void request_on_resign(const struct request *r)
 {
     const json_t *force = json_object_get(r->object, "force");
@@ -150,7 +161,7 @@ void request_on_resign(const struct request *r)
     if (!o) return;
     if (json_is_true(force) && !leadership_stands(o, r->from)) {
         if (!serve_forward(r->from, r->id, o, EXCHANGE_RESIGN, EL_NOBODY))
-            request_answer_as(r, leadership_depose(o));
+            answer_deposed(r, o, leadership_depose(o));
         return;
     }
     const size_t bytes = leadership_value_size(o, r->from);
@@ -188,8 +199,8 @@ void request_on_transfer(const struct request *r)
     if (to == EL_NOBODY)
         request_refuse(r, "unknown-member", text);
     else if (stopped || !serve_forward(r->from, r->id, o, EXCHANGE_TRANSFER, to))
-        request_answer_as(r,
-                          stopped ? leadership_hand_over(o, r->from, stopped, to) : leadership_transfer(o, to));
+        answer_deposed(r, o,
+                       stopped ? leadership_hand_over(o, r->from, stopped, to) : leadership_transfer(o, to));
 }
 
 void request_on_stopped(const struct request *r)

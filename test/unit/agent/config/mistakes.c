@@ -6,7 +6,7 @@
 
 static void mistakes_in_lines(void **state)
 {
-    refuses("name = x\n", ":1: 'name' stands before any section; put [cluster] or another above it");
+    refuses("name = x\n", ":1: this line stands before any section; put [cluster] or another above it");
     refuses(CLUSTER "what\n", ":3: a line is [section], key = value, or a comment that begins with #");
     refuses(CLUSTER "[grup x]\n",
             ":3: there is no section [grup x]; known sections: cluster, member NAME, agent, group NAME");

@@ -227,13 +227,16 @@ static void few_observe_all(void **state)
 static void many_requests_wait_for_the_next_turn(void **state)
 {
     enum { CLIENTS = 40, EACH = 200 };
-    static char lines[EACH * 16];
+    static const char line[] = "{\"op\":\"hello\"}\n";
+    static char lines[EACH * sizeof line];
+    const size_t size = sizeof line - 1;
     const int leader = join();
     (void)lead(leader, "g");
-    for (int i = 0; i < EACH; i++) memcpy(lines + i * 15, "{\"op\":\"hello\"}\n", 15);
+    for (size_t i = 0; i < EACH; i++) memcpy(lines + i * size, line, sizeof line);
     int fds[CLIENTS];
     for (int i = 0; i < CLIENTS; i++) fds[i] = join_as(stranger_uid, 1);
-    for (int i = 0; i < CLIENTS; i++) assert_int_equal(send(fds[i], lines, EACH * 15, MSG_DONTWAIT), EACH * 15);
+    for (int i = 0; i < CLIENTS; i++)
+        assert_int_equal(send(fds[i], lines, EACH * size, MSG_DONTWAIT), EACH * size);
     uint32_t heard[CLIENTS] = {0}, all = 0, turns = 0;
     for (; all < CLIENTS * EACH && turns < 100000; turns++) {
         if (turns == 3) assert_true(send(leader, "{\"op\":\"hello\"}\n", 15, 0) == 15);

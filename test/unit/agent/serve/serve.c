@@ -127,6 +127,8 @@ static void refuses_each_with_its_word(void **state)
         snprintf(word, sizeof word, "{\"ok\":false,\"error\":\"%s\",\"message\":\"", rows[i].error);
         expect_part(fd, rows[i].request, word);
     }
+    expect_part(fd, "{\"op\":\"transfer\",\"group\":\"idle\",\"to\":\"a\"}", "idle: nobody leads it");
+    expect_part(fd, "{\"op\":\"resign\",\"group\":\"idle\",\"force\":true}", "idle: nobody leads it");
     char request[600], value[HOST_VALUE_MAX + 2];
     memset(value, 'v', sizeof value);
     for (int longer = 1; longer >= 0; longer--) {

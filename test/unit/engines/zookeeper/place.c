@@ -75,13 +75,13 @@ void zookeeper_refused(struct zookeeper *all, const char *path, const char *what
 static stat_completion_t when_written;
 static const void *written;
 
-int zoo_aset(zhandle_t *zk, const char *path, const char *data, int size, int version, stat_completion_t done,
-             const void *context)
+int zoo_aset(zhandle_t *zh, const char *path, const char *buffer, int buflen, int version,
+             stat_completion_t completion, const void *data)
 {
-    (void)zk, (void)version;
-    fake_say("set %s %.*s", strrchr(path, '/') + 1, size, data);
-    when_written = done;
-    written = context;
+    (void)zh, (void)version;
+    fake_say("set %s %.*s", strrchr(path, '/') + 1, buflen, buffer);
+    when_written = completion;
+    written = data;
     return ZOK;
 }
 

@@ -14,7 +14,7 @@ static void what_is_wrong_is_said_with_what_to_do(void **state)
     } cases[] = {
         {"rift; nodes 3",
          "--algorithm rift: there is no algorithm of that name; `elector algorithms` lists them"},
-        {"bully", "how many nodes? Give nodes N, or ids A,B,…"},
+        {"bully", "how many nodes? Give --nodes N or --ids A,B,…, or in a scenario a line nodes N"},
         {"bully; nodes 0", "--nodes 0: an election needs at least one node"},
         {"bully; nodes x", "--nodes x: expected a whole number below 2^53"},
         {"bully; nodes 3x", "--nodes 3x: expected a whole number below 2^53"},
@@ -351,7 +351,8 @@ static void an_error_in_a_file_names_line_and_column(void **state)
          "story:4:6: loss: a probability is a number from 0 to 1, or a percentage such as 5%"},
         {"bully; nodes 3; crash 1@1; crash 1@2",
          "story:4:7: crash: 1 cannot crash at 2: it is dead already then"},
-        {"bully; leader 3", "story: how many nodes? Give nodes N, or ids A,B,…"},
+        {"bully; leader 3",
+         "story: how many nodes? Give --nodes N or --ids A,B,…, or in a scenario a line nodes N"},
         {"bully; nodes 3; set serial=maybe", "story:3:12: set: 'serial' is one of off|on"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) refused(cases[i].text, "story", cases[i].error);
