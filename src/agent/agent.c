@@ -289,7 +289,8 @@ static int open_http(struct agent *agent)
                                      .host = agent->host,
                                      .serve = agent->serve,
                                      .seal = agent->seal,
-                                     .metrics = &agent->metrics};
+                                     .metrics = &agent->metrics,
+                                     .stall_ns = agent->stall_ns};
     if (!agent->config->http.ss_family) return 0;
     agent->http = http_new(&agent->loop, &setup);
     return agent->http ? 0 : refuse("out of memory", AGENT_CANNOT_START);
@@ -417,10 +418,11 @@ static void close_all(struct agent *agent)
     if (agent->generation >= 0) close(agent->generation);
 }
 
-int agent_run(struct config *config, const char *program)
+int agent_run(struct config *config, const char *program, uint64_t (*stall_ns)(const struct config *))
 {
     struct agent agent = {.config = config,
                           .program = program,
+                          .stall_ns = stall_ns,
                           .timer = -1,
                           .generation = -1,
                           .metrics.version = ELECTOR_VERSION};

@@ -16,8 +16,8 @@ enum { AGENT_BAD_CONFIG = 78, AGENT_CANNOT_START = 69, AGENT_DISK_FAILED = 74 };
 /*
  * Runs until it is told to stop, and returns the exit code. `program` is executed as the guardian
  * (agent/guardian/guardian_client.h); NULL: no guardian. It must know the guardian's mode: a program that ran
- * an agent instead would start agents without end.
+ * an agent instead would start agents without end. `stall_ns` is for http_setup (agent/serve/http/http.h).
  */
-int agent_run(struct config *, const char *program);
+int agent_run(struct config *, const char *program, uint64_t (*stall_ns)(const struct config *));
 
 #endif

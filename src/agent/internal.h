@@ -42,6 +42,7 @@ struct agent_notices {
 struct agent {
     struct config *config;
     const char *program;
+    uint64_t (*stall_ns)(const struct config *); /* for http_setup */
     struct record *record;
     struct host *host;
     struct seal *seal;

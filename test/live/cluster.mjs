@@ -102,6 +102,10 @@ export class Cluster {
     return spawnSync(elector, [...args, '--url', `unix:${this.socket(name)}`], { encoding: 'utf8' }).stdout;
   }
 
+  doctor(name) {
+    return spawnSync(elector, ['doctor', '--config', this.conf(name), '--output', 'json'], { encoding: 'utf8' }).stdout;
+  }
+
   /** What the recordings of all lives of all members say. */
   replay(group, output) {
     const folders = NAMES.map((name) => join(this.folder, 'c', name));

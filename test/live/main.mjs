@@ -2,6 +2,7 @@
 import { Browser } from './bench.mjs';
 import { Cluster } from './cluster.mjs';
 import { failures } from './failures.mjs';
+import { many } from './many.mjs';
 import { takePictures } from './pictures.mjs';
 import { uses } from './uses.mjs';
 
@@ -43,7 +44,7 @@ async function takeAll() {
 
 try {
   if (only === '--pictures') await takeAll();
-  else await Promise.all([runAll(failures, 1), runAll(uses, 2)]);
+  else await Promise.all([runAll(failures, 1), runAll({ ...uses, ...many }, 2)]);
 } finally {
   await browser.stop();
 }

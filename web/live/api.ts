@@ -11,9 +11,11 @@ export interface Member {
 
 export interface Overview {
   member: string; cluster: string; version: string; now_ms: number; started_ms: number; members: Member[];
-  groups: { count: number; led: number; led_here: number };
+  groups: { count: number; led: number; led_here: number; waiting: number; waiting_group?: string }; // waiting: with a candidate here, without a leader
   leader_changes: number; failovers: Histogram; dropped: Record<string, number>; writing_ms: number;
-  unhealthy?: string; socket?: string;
+  unhealthy?: string;
+  late_us?: number; stall_us?: number; // how late the agent ran in the last hour, and what would stop work
+  socket?: string; config?: string; // only for clients of this host
   refused?: string; // with profile realtime: what the host refused; '' if nothing
 }
 
@@ -27,7 +29,7 @@ export interface Group {
 export interface Groups { count: number; next: number | null; worst_failover_ms: number; groups: Group[] }
 
 export interface Tenure {
-  leader: string; token: number; at: string; age_us: number; began: string; ended: string | null; led_us: number;
+  leader: string; token: number; at: string; age_us: number; began: string; ended: string | null; led_us: number; led_at_most?: boolean;
   nobody_us: number | null; detail?: string;
 }
 
@@ -42,7 +44,8 @@ export interface Change { group: string; leader: string | null; token: number; v
 const PATIENCE_MS = 5000;
 
 export async function ask<T>(path: string): Promise<T> {
-  const answer = await fetch(path, { signal: AbortSignal.timeout(PATIENCE_MS), cache: 'no-store', credentials: 'omit' });
+  const answer = await fetch(path, { signal: AbortSignal.timeout(PATIENCE_MS), cache: 'no-store', credentials: 'omit' })
+    .catch(() => { throw new Error('the agent does not answer'); });
   const body: unknown = await answer.json();
   if (!answer.ok) throw new Error((body as { message?: string }).message ?? `the agent answered ${answer.status}`);
   return body as T;

@@ -1,8 +1,9 @@
 // One group: the last change as `elector why` tells it, its tenures, and the commands to act on it.
 import { ask, type Group, type Groups, type History, type Overview, type Tenure, type Why } from './api';
-import { command, fillRow, find, make, mark, repeat, row, say } from './dom';
+import { urlOption } from './agent';
+import { command, fillRow, find, make, mark, repeat, row, say, sayCommand } from './dom';
 import { showTimeline } from './timeline';
-import { count, grouped, plain, shell, shortStamp, span, stamp } from './words';
+import { count, grouped, ledFor, plain, shell, shortStamp, span, stamp } from './words';
 
 /** The cause as a clause that follows "until"; the words are those of `elector why`. */
 const ENDS: Record<string, string> = {
@@ -11,7 +12,6 @@ const ENDS: Record<string, string> = {
   'released': 'it released those who had voted for it', 'obituary': 'its death was confirmed',
   'let go': 'it said that it leads no more', 'lost sight': 'it was lost from sight', 'agent ended': 'its agent ended',
 };
-const USUAL_SOCKET = '/run/elector/agent.sock';
 
 function headOf(why: Why): string {
   const { after } = why;
@@ -24,7 +24,7 @@ function beforeOf(why: Why): string {
   if (!before) return 'Nobody is known to have led before.';
   const detail = before.detail ? ` (${plain(before.detail)})` : '';
   const gap = after && after.nobody_us !== null ? ` Nobody led for ${span(after.nobody_us)}.` : '';
-  return `Before, ${plain(before.leader)} led with token ${before.token} for ${span(before.led_us)}, until ${ENDS[before.ended ?? ''] ?? 'another led'}${detail}.${gap}`;
+  return `Before, ${plain(before.leader)} led with token ${before.token} for ${ledFor(before)}, until ${ENDS[before.ended ?? ''] ?? 'another led'}${detail}.${gap}`;
 }
 
 export class Detail {
@@ -91,7 +91,7 @@ export class Detail {
     find('detail-none').hidden = true;
     find('detail-body').hidden = false;
     const hasChanged = why.steps.length > 0;
-    say(find('head'), hasChanged ? headOf(why) : `${plain(why.group)}: nothing has changed since this agent began.`);
+    say(find('head'), hasChanged ? headOf(why) : `${plain(why.group)}: nothing has changed as far as this agent remembers.`);
     say(find('before'), hasChanged ? beforeOf(why) : '');
     say(find('steps-caption'), `As seen by ${plain(why.member)}.${why.left_out ? ` ${count(why.left_out, 'step')} in the middle left out.` : ''} Agents see different parts: the old leader’s knows the cause, the new leader’s the votes.`);
     repeat(find('steps'), why.steps, () => row(2), (tr, step) => {
@@ -106,7 +106,7 @@ export class Detail {
   private showTenures(): void {
     const tenures = [...(this.history?.tenures ?? [])].reverse();
     repeat(find('tenures'), tenures, () => row(7), (tr, tenure: Tenure) => fillRow(tr, [shortStamp(tenure.at, Date.now() + this.nowOffsetMs), plain(tenure.leader), String(tenure.token),
-      plain(tenure.began), plain(tenure.ended ?? 'leads'), span(tenure.led_us), tenure.nobody_us === null ? '–' : span(tenure.nobody_us)]));
+      plain(tenure.began), plain(tenure.ended ?? 'leads'), ledFor(tenure), tenure.nobody_us === null ? '–' : span(tenure.nobody_us)]));
     say(find('tenures-note'), this.history?.since ? `As this agent knows them since ${stamp(this.history.since)} UTC; at most 64.` : '');
   }
 
@@ -118,14 +118,14 @@ export class Detail {
   /** On this agent's host: it passes requests on to the leader's agent. */
   private showCommands(): void {
     const { group, overview } = this, name = shell(this.name);
-    const url = overview?.socket && overview.socket !== USUAL_SOCKET ? ` --url ${shell(`unix:${overview.socket}`)}` : '';
+    const url = overview ? urlOption(overview) : '';
     const note = group?.leader ? '' : '   # nobody leads now';
     const others = (group?.standing ?? []).map(({ member }) => member).filter((member) => member !== group?.leader);
     this.listTargets(others);
-    for (const verb of ['why', 'history', 'observe']) say(this.codes.get(verb)!, `elector ${verb} ${name}${url}`);
+    for (const verb of ['why', 'history', 'observe']) sayCommand(this.codes.get(verb)!, `elector ${verb} ${name}${url}`);
     const to = this.target.value;
-    say(this.codes.get('transfer')!, `elector transfer ${name} --to ${to ? shell(to) : 'MEMBER'}${url}${note}`);
-    say(this.codes.get('resign')!, `elector resign ${name}${url}${note}`);
+    sayCommand(this.codes.get('transfer')!, `elector transfer ${name} --to ${to ? shell(to) : 'MEMBER'}${url}${note}`);
+    sayCommand(this.codes.get('resign')!, `elector resign ${name}${url}${note}`);
   }
 
   private listTargets(names: string[]): void {

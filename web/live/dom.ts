@@ -28,6 +28,13 @@ export function say(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** A line that breaks within `--url` would be misread: options stay whole. */
+export function sayCommand(element: Element, text: string): void {
+  if (element.textContent === text) return;
+  const words = text.split(' ').map((word) => (word.startsWith('--') ? make('span', {}, word) : word));
+  element.replaceChildren(...words.flatMap((word, i) => (i ? [' ', word] : [word])));
+}
+
 export function mark(element: HTMLElement, name: string, value: string): void {
   if (element.dataset[name] !== value) element.dataset[name] = value;
 }

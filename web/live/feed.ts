@@ -2,7 +2,8 @@
 import { ask, type Change, type Overview } from './api';
 
 const EVERY_MS = 2000;
-const CHANGES_A_FRAME = 500;
+const CHANGES_A_SECOND = 50;
+const AFTER_MANY_MS = 1000;
 const BACK_OFF_MS = [1000, 2000, 4000, 8000, 15000, 30000];
 
 export type Link = 'new' | 'live' | 'polling' | 'gone';
@@ -12,6 +13,8 @@ export interface Heard {
   /** The page may have missed changes: it has just connected. */
   caughtUp(): void;
   change(change: Change): void;
+  /** The agent tells no more changes in this second; caughtUp() follows when the second is over. */
+  many(most: number): void;
   link(link: Link): void;
 }
 
@@ -27,6 +30,7 @@ export class Feed {
   private timer = 0;
   private isAsking = false;
   private waiting: string[] = []; // events that came since the last frame
+  private afterMany = 0;
 
   constructor(private readonly heard: Heard) {
     document.addEventListener('visibilitychange', () => this.onVisibility());
@@ -82,7 +86,7 @@ export class Feed {
 
   private openEvents(): void {
     if (this.events || document.hidden || Date.now() < this.eventsAt) return;
-    const events = new EventSource('/events?from=now');
+    const events = new EventSource(`/events?from=now&most=${CHANGES_A_SECOND}`);
     this.events = events;
     events.onopen = () => {
       this.eventFailures = 0;
@@ -92,6 +96,7 @@ export class Feed {
     events.onmessage = (event) => {
       if (this.waiting.push(event.data as string) === 1) requestAnimationFrame(() => this.tell());
     };
+    events.addEventListener('many', () => this.onMany());
     events.onerror = () => {
       if (this.events !== events) return;
       this.closeEvents();
@@ -102,11 +107,17 @@ export class Feed {
     };
   }
 
-  /** Once a frame. 100,000 groups may change at once: then the latest changes are told, and the rest is asked for. */
+  /** Once a frame. */
   private tell(): void {
-    const all = this.waiting.splice(0);
-    for (const data of all.slice(-CHANGES_A_FRAME)) this.heard.change(JSON.parse(data) as Change);
-    if (all.length > CHANGES_A_FRAME) this.heard.caughtUp();
+    for (const data of this.waiting.splice(0)) this.heard.change(JSON.parse(data) as Change);
+  }
+
+  /** What changes until the second is over is told to nobody, so the page asks then. */
+  private onMany(): void {
+    this.tell();
+    this.heard.many(CHANGES_A_SECOND);
+    clearTimeout(this.afterMany);
+    this.afterMany = window.setTimeout(() => this.heard.caughtUp(), AFTER_MANY_MS);
   }
 
   private closeEvents(): void {

@@ -14,6 +14,7 @@ export class GroupTable {
   private before: number[] = []; // where the earlier pages begin
   private total = 0;
   private isSearching = false;
+  private isReading = false;
   private load = 0; // the number of the newest
   private loadedAt = 0;
   private tookMs = 0;
@@ -87,6 +88,7 @@ export class GroupTable {
     const rows: Group[] = [];
     let next: number | null = from;
     this.isSearching = isTurn;
+    this.isReading = true;
     this.showRange();
     try {
       do {
@@ -102,7 +104,7 @@ export class GroupTable {
       this.next = next;
     } catch { /* the feed says that the agent is gone; the last page stays */
     } finally {
-      if (mine === this.load) this.isSearching = false;
+      if (mine === this.load) this.isSearching = this.isReading = false;
     }
     this.loadedAt = Date.now();
     this.tookMs = performance.now() - began;
@@ -114,7 +116,12 @@ export class GroupTable {
   refresh(overview: Overview): void {
     const names = overview.members.map((member) => member.name);
     if (names.join() !== this.memberNames) this.listLeaders(names);
-    if (!this.isSearching && Date.now() - this.loadedAt >= Math.max(REFRESH_MS - 500, 20 * this.tookMs)) void this.read(this.from, false);
+    if (!this.isReading && Date.now() - this.loadedAt >= Math.max(REFRESH_MS - 500, 20 * this.tookMs)) void this.read(this.from, false);
+  }
+
+  /** The page has missed changes. */
+  outdate(): void {
+    this.loadedAt = Math.min(this.loadedAt, Date.now() - REFRESH_MS);
   }
 
   private listLeaders(names: string[]): void {

@@ -1,24 +1,26 @@
 // The live page of an agent: joins the feed with the parts of the page.
+import { doctorCommand } from './agent';
 import type { Change, Overview } from './api';
 import { Detail } from './detail';
-import { command, find, make, mark, say } from './dom';
+import { command, find, make, mark, say, sayCommand } from './dom';
 import { showFailovers } from './failovers';
 import { Feed, type Link } from './feed';
 import { GroupTable } from './groups';
 import { showMembers } from './members';
 import { setUpTheme } from './theme';
-import { showWarnings, votesOf, warningsOf } from './warnings';
+import { showWarnings, votesOf, type Warning, warningsOf } from './warnings';
 import { clock, count, grouped, plain, span } from './words';
 
 const CHANGES_MAX = 8;
 
 let overview: Overview | null = null;
+let warnings: Warning[] = [];
 let restartedMs = 0;
 const newest: Change[] = []; // not shown yet
 const leaders = new Map<string, string | null>(); // of the groups in the list of changes
 const detail = new Detail();
 const table = new GroupTable(choose, onTable);
-const feed = new Feed({ overview: onOverview, caughtUp: onCaughtUp, change: onChange, link: onLink });
+const feed = new Feed({ overview: onOverview, caughtUp: onCaughtUp, change: onChange, many: onMany, link: onLink });
 
 // ---- Choosing a group; the address says which, so that it can be passed on ----
 
@@ -68,9 +70,11 @@ function onOverview(now: Overview): void {
   say(find('cluster'), plain(now.cluster));
   say(find('view'), `as seen by member ${plain(now.member)}`);
   say(find('group-count'), `${grouped(now.groups.count)}, of which ${plain(now.member)} leads ${grouped(now.groups.led_here)}`);
-  say(find('doctor'), 'elector doctor');
+  sayCommand(find('doctor'), doctorCommand(now));
+  say(find('doctor-note'), `On ${plain(now.member)}’s host it also checks keys, clocks and the state file.`);
   showMembers(now);
-  showWarnings(warningsOf(now));
+  warnings = warningsOf(now, table.worstFailoverMs);
+  showWarnings(warnings);
   showFailovers(now.failovers);
   table.refresh(now);
   detail.tick(now, table.find(detail.name));
@@ -78,6 +82,7 @@ function onOverview(now: Overview): void {
 }
 
 function onCaughtUp(): void {
+  table.outdate();
   if (overview) table.refresh(overview);
   void detail.refresh();
 }
@@ -106,26 +111,37 @@ function note(change: Change): void {
   if (newest.length > CHANGES_MAX) newest.shift();
 }
 
-/** Once a frame: 100,000 groups may change at once. */
+/** Once a frame: many groups may change at once. */
 function showNewest(): void {
   for (const change of newest.splice(0)) showChange(change);
 }
 
-function showChange(change: Change): void {
+function onMany(most: number): void {
+  showNewest();
+  addToList(make('li', { 'data-many': '' }, make('time', {}, clock(Date.now())), ` More than ${most} changes in a second: the others are not listed.`));
+}
+
+function addToList(item: HTMLLIElement): void {
   const list = find('changes');
+  list.prepend(item);
+  while (list.children.length > CHANGES_MAX) list.lastElementChild?.remove();
+}
+
+function showChange(change: Change): void {
   const button = make('button', { type: 'button', class: 'name' }, plain(change.group));
   button.addEventListener('click', () => choose(change.group));
   const text = change.leader === null ? ' has no leader' : ` is led by ${plain(change.leader)}, token ${change.token}`;
-  list.prepend(make('li', { 'data-led': change.leader === null ? 'no' : 'yes' }, make('time', {}, clock(Date.now())), ' ', button, text));
-  while (list.children.length > CHANGES_MAX) list.lastElementChild?.remove();
+  addToList(make('li', { 'data-led': change.leader === null ? 'no' : 'yes' }, make('time', {}, clock(Date.now())), ' ', button, text));
 }
 
 // ---- The line that says how things are ----
 
 function groupsLine(now: Overview): string {
-  const { count: all, led } = now.groups;
+  const { count: all, led, waiting } = now.groups;
   if (all === 0) return 'No group yet.';
-  return all === led ? `${count(all, 'group has', 'groups have')} a leader.` : `${grouped(led)} of ${count(all, 'group')} have a leader.`;
+  if (waiting > 0) return `${count(waiting, 'group has', 'groups have')} candidates here and no leader, of ${count(all, 'group')}.`;
+  if (all === led) return `${count(all, 'group has', 'groups have')} a leader.`;
+  return `${grouped(led)} of ${count(all, 'group')} ${led === 1 ? 'has' : 'have'} a leader, the ${all - led === 1 ? 'other has' : 'others have'} no candidate here.`;
 }
 
 function long(seconds: number): string {
@@ -145,10 +161,11 @@ function showState(): void {
   if (!now) return;
   const votes = votesOf(now), isCutOff = votes.heard < votes.needed && votes.all > 1;
   const restarted = restartedMs && now.now_ms - restartedMs < 60000 ? ` It was restarted at ${clock(restartedMs)}.` : '';
-  mark(document.body, 'state', isCutOff ? 'cut-off' : 'fine');
+  const isFine = warnings.length === 0;
+  mark(document.body, 'state', isCutOff ? 'cut-off' : isFine ? 'fine' : 'warned');
   say(state, isCutOff
     ? `✕ Cut off: ${plain(now.member)} hears ${votes.heard} of ${votes.all} votes, its own included, and ${votes.needed} are needed. Groups below may have a leader elsewhere that it does not hear.${restarted}`
-    : `✓ ${plain(now.member)} hears ${votes.heard} of ${votes.all} votes. ${groupsLine(now)}${restarted}`);
+    : `${isFine ? '✓' : '!'} ${plain(now.member)} hears ${votes.heard} of ${votes.all} votes. ${groupsLine(now)}${restarted}`);
   say(find('foot'), `Elector ${plain(now.version)}, this agent runs since ${new Date(now.started_ms).toISOString().slice(0, 19).replace('T', ' ')}. All times are UTC.`);
 }
 
@@ -163,7 +180,7 @@ function onLink(link: Link): void {
 
 setUpTheme();
 command(find('doctor'), 'check this member');
-say(find('doctor'), 'elector doctor');
+sayCommand(find('doctor'), 'elector doctor');
 find('retry').addEventListener('click', () => feed.retry());
 window.addEventListener('hashchange', readHash);
 window.setInterval(() => { if (feed.link === 'gone') showState(); }, 1000);

@@ -1,7 +1,7 @@
 // The tenures of a group as bars on one line, to scale. A gap is at least 3 units wide, so that none is invisible.
 import type { Tenure } from './api';
 import { draw, find, make } from './dom';
-import { clock, plain, span } from './words';
+import { clock, ledFor, plain, span } from './words';
 
 const TOP = 18, BAR = 26, HEIGHT = 62, GAP_MIN = 3;
 
@@ -19,8 +19,10 @@ interface Piece { from: number; to: number; kind: 'tenure' | 'gap'; leader: stri
 function piecesOf(tenures: Tenure[], start: number, now: number): Piece[] {
   const pieces: Piece[] = [];
   tenures.forEach((tenure, i) => {
-    const from = beganAt(tenure), to = endedAt(tenure, now), name = plain(tenure.leader), after = tenures[i + 1];
-    const title = `${name} led with token ${tenure.token} for ${span(tenure.led_us)}${tenure.ended ? `: ${plain(tenure.ended)}` : ''}`;
+    const from = beganAt(tenure), name = plain(tenure.leader), after = tenures[i + 1];
+    const latest = after ? Math.max(from, beganAt(after) - (after.nobody_us ?? 0) / 1000) : now; // of one that ended while the agent was down, the end is a bound
+    const to = Math.min(endedAt(tenure, now), latest);
+    const title = `${name} led with token ${tenure.token} for ${ledFor(tenure)}${tenure.ended ? `: ${plain(tenure.ended)}` : ''}`;
     pieces.push({ from, to, kind: 'tenure', leader: tenure.leader, title, text: name });
     const end = Math.max(after ? beganAt(after) : now, to); // a time stamp is read to the millisecond only
     const us = after?.nobody_us ?? Math.round((end - to) * 1000);
@@ -64,5 +66,5 @@ export function showTimeline(tenures: Tenure[], names: string[], clockMs: number
     x += width;
   }
   svg.append(draw('text', { class: 'axis start', x: 0, y: HEIGHT - 4 }, clock(start)), draw('text', { class: 'axis end', x: whole, y: HEIGHT - 4 }, 'now'));
-  figure.replaceChildren(svg, make('figcaption', { class: 'note' }, gaps ? 'Dashed, with a mark above: nobody led. Gaps are drawn a little wider than they were.' : 'No gap.'));
+  figure.replaceChildren(svg, make('figcaption', { class: 'note' }, pieces.length === 0 ? 'No tenure is remembered in this time.' : gaps ? 'Dashed, with a mark above: nobody led. Gaps are drawn a little wider than they were.' : 'No gap.'));
 }

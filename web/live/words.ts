@@ -16,6 +16,11 @@ export function span(us: number): string {
   return `${Math.floor(us / 86400e6)} d`;
 }
 
+/** A leader may have ended while this agent was down: then only a bound is known. */
+export function ledFor(tenure: { led_us: number; led_at_most?: boolean }): string {
+  return `${tenure.led_at_most ? 'at most ' : ''}${span(tenure.led_us)}`;
+}
+
 function short(number: number): string {
   return number < 10 ? number.toFixed(2) : number < 100 ? number.toFixed(1) : number.toFixed(0);
 }

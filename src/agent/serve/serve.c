@@ -127,7 +127,9 @@ static bool note_leader(struct serve *serve, struct leadership *o)
     (void)serve_is_forgotten(serve, o); /* notes since when it is not used */
     count = o->seen_token ? 0 : history_restate(serve->leaderships.history, change.group, statements);
     for (uint32_t i = 0; i < count; i++) serve_state_later(serve, host_name(o->group), &statements[i]);
+    const bool did_wait = leadership_waits(o);
     o->seen_leader = (uint8_t)view.leader;
+    leadership_count_waiting(o, did_wait);
     o->seen_token = view.token;
     const struct history_entry *entry =
         history_lead(serve->leaderships.history, now, &change, statements, &count);

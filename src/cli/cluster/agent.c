@@ -9,6 +9,7 @@
 #include "agent/agent.h"
 #include "base/log/log.h"
 #include "cli/cli.h"
+#include "cli/cluster/bounds.h"
 #include "client/engine.h"
 #include "client/program.h"
 
@@ -70,7 +71,7 @@ static int run(const char *path, bool check, bool verbose)
         config->verbose |= verbose;
         (void)setenv("UV_THREADPOOL_SIZE", "1", 0); /* the pool writes the state file and does nothing else */
         log_set(config->log == CONFIG_LOG_JSON, config->verbose);
-        code = agent_run(config, "/proc/self/exe"); /* which knows `guardian` */
+        code = agent_run(config, "/proc/self/exe", bounds_shortest_stall); /* a program that knows `guardian` */
     }
     config_wipe(config);
     free(config);

@@ -75,6 +75,8 @@ struct bounds {
 /* Whether the section's groups have bounds: those of quorum have. NULL: the groups without a section. */
 bool bounds_are_of(const struct config_group *section);
 struct bounds_settings bounds_settings_of(const struct config *, const struct config_group *section);
+/* The shortest run_stall of all sections, and of the groups without one; UINT64_MAX: none has a lease. */
+uint64_t bounds_shortest_stall(const struct config *);
 uint32_t bounds_role_count(const struct config *, enum config_role);
 
 struct bounds_votes bounds_count(uint32_t voters, uint32_t witnesses, uint32_t candidates);

@@ -44,3 +44,16 @@ struct bounds_settings bounds_settings_of(const struct config *config, const str
                                     .observers = bounds_role_count(config, CONFIG_OBSERVER),
                                     .candidates = bounds_role_count(config, CONFIG_CANDIDATE)};
 }
+
+uint64_t bounds_shortest_stall(const struct config *config)
+{
+    uint64_t shortest = UINT64_MAX;
+    for (uint32_t i = 0; i <= config->group_count; i++) {
+        const struct config_group *section = i < config->group_count ? &config->groups[i] : NULL;
+        if (!bounds_are_of(section)) continue;
+        const struct bounds_settings settings = bounds_settings_of(config, section);
+        const uint64_t stall = bounds_of(&settings).run_stall;
+        if (stall < shortest) shortest = stall;
+    }
+    return shortest;
+}

@@ -64,7 +64,7 @@ static int leave_during_a_write(int error)
     memcpy(identity.cluster_id, config.cluster_id, sizeof identity.cluster_id);
     identity.member = 1;
     if (!record_create(config.state, &identity, text, sizeof text)) fail_msg("%s", text);
-    const int code = agent_run(&config, NULL);
+    const int code = agent_run(&config, NULL, NULL);
     (void)unlink(config.state);
     assert_int_equal(rmdir(folder), 0);
     return code;

@@ -74,7 +74,7 @@ static void begin_agent(struct member *m)
     assert_true(m->pid >= 0);
     if (m->pid > 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    _exit(agent_run(&m->config, NULL));
+    _exit(agent_run(&m->config, NULL, NULL));
 }
 
 static void end_agent(struct member *m)

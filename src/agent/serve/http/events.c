@@ -1,10 +1,12 @@
 /* /events: all leaders, then every change; /events?from=now: only the changes. A reader that is too slow gets the
- * present state instead of all changes. */
+ * present state instead of all changes. With most=N a reader gets at most N changes a second: if there are more, it is
+ * told so, and the rest of that second is left out. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/serve/http/internal.h"
+#include "base/clock.h"
 
 struct http_reader {
     struct http_reader *next;
@@ -14,16 +16,47 @@ struct http_reader {
     struct http_text text;
     bool is_asleep; /* suspended: there is nothing to send */
     bool wants_comment;
+    uint64_t most; /* changes that it wants in a second; 0: all */
+    uint64_t told; /* changes since second_began_ns, */
+    uint64_t second_began_ns;
+    bool is_muted; /* there were more: what changes until the second is over is left out */
 };
+
+/* Another second begins with the first change after the last one is over. */
+static void count_seconds(struct http_reader *reader)
+{
+    const uint64_t now = host_clock(reader->http->with.host);
+    if (now - reader->second_began_ns < NS_PER_S) return;
+    reader->is_muted = false;
+    reader->told = 0;
+    reader->second_began_ns = now;
+}
+
+static void skip(struct http_reader *reader)
+{
+    change_list_skip(&reader->http->with.serve->change_list, &reader->place);
+}
+
+static json_t *describe_many(const struct http_reader *reader)
+{
+    return json_pack("{sI}", "most", (json_int_t)reader->most);
+}
 
 /* False: out of memory. If there is nothing to send, the text stays empty. */
 static bool make_text(struct http_reader *reader)
 {
     struct serve *serve = reader->http->with.serve;
     uint32_t number;
+    if (reader->most) count_seconds(reader);
     while (change_list_next(&serve->change_list, &reader->place, &number)) {
         const struct leadership *o = leadership_at(&serve->leaderships, number);
         if (leadership_is_free(o) || !http_may_tell(reader->http, o)) continue;
+        if (reader->most && reader->told == reader->most) {
+            reader->is_muted = true;
+            skip(reader);
+            return http_set_json(&reader->text, "event: many\ndata: ", describe_many(reader), "\n\n");
+        }
+        reader->told++;
         json_t *line = serve_leader_event(serve, o);
         if (line) json_object_del(line, "event"); /* all events here are of one kind */
         return http_set_json(&reader->text, "data: ", line, "\n\n");
@@ -52,14 +85,28 @@ static ssize_t pour(void *context, uint64_t at, char *to, size_t room)
     return (ssize_t)used;
 }
 
-void http_wake_readers(void *context)
+static void wake(struct http_reader *reader)
+{
+    if (!reader->is_asleep) return;
+    reader->is_asleep = false;
+    MHD_resume_connection(reader->connection);
+    http_go_round_soon(reader->http); /* libmicrohttpd resumes it only in MHD_run() */
+}
+
+void http_wake_readers(struct http *http)
+{
+    for (struct http_reader *reader = http->readers; reader; reader = reader->next) wake(reader);
+}
+
+void http_on_change(void *context)
 {
     struct http *http = context;
     for (struct http_reader *reader = http->readers; reader; reader = reader->next) {
-        if (!reader->is_asleep) continue;
-        reader->is_asleep = false;
-        MHD_resume_connection(reader->connection);
-        http_go_round_soon(http); /* libmicrohttpd resumes it only in MHD_run() */
+        if (reader->is_muted) count_seconds(reader);
+        if (reader->is_muted)
+            skip(reader);
+        else
+            wake(reader);
     }
 }
 
@@ -81,12 +128,13 @@ static void end(void *context)
     free(reader);
 }
 
-static struct http_reader *begin(struct http *http, struct MHD_Connection *c)
+static struct http_reader *begin(struct http *http, struct MHD_Connection *c, uint64_t most)
 {
     struct http_reader *reader = calloc(1, sizeof *reader);
     if (!reader) return NULL;
     reader->http = http;
     reader->connection = c;
+    reader->most = most;
     reader->wants_comment = true; /* so that the headers go out at once */
     reader->next = http->readers;
     http->readers = reader;
@@ -95,10 +143,17 @@ static struct http_reader *begin(struct http *http, struct MHD_Connection *c)
     return reader;
 }
 
-enum MHD_Result http_events(struct http *http, struct MHD_Connection *c)
+const char *http_read_events(struct MHD_Connection *c, uint64_t *most)
 {
-    const char *from = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "from");
-    struct http_reader *reader = begin(http, c);
+    *most = 0;
+    const bool is_number = http_read_number(c, "most", HTTP_CHANGES_MAX, most);
+    return is_number && (*most > 0 || !http_value_of(c, "most")) ? NULL : "`most` is a number from 1 to 10000";
+}
+
+enum MHD_Result http_events(struct http *http, struct MHD_Connection *c, uint64_t most)
+{
+    const char *from = http_value_of(c, "from");
+    struct http_reader *reader = begin(http, c, most);
     if (reader && from && strcmp(from, "now") == 0)
         change_list_skip(&http->with.serve->change_list, &reader->place);
     struct MHD_Response *response = NULL;

@@ -9,7 +9,6 @@
 
 #include "agent/serve/http/internal.h"
 #include "base/clock.h"
-#include "base/units.h"
 
 enum { SEARCH_MAX = 255 };
 
@@ -19,19 +18,6 @@ struct query {
     el_node leader;              /* EL_NOBODY: those without one */
     bool has_leader;             /* only those with this leader */
 };
-
-static const char *value_of(struct MHD_Connection *c, const char *key)
-{
-    return MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, key);
-}
-
-/* Leaves the number if there is no such key. */
-static bool read_number(struct MHD_Connection *c, const char *key, uint64_t most, uint64_t *number)
-{
-    const char *text = value_of(c, key);
-    if (!text) return true;
-    return units_read_number(&text, number) && *text == '\0' && *number <= most;
-}
 
 static bool read_leader(const struct config *config, const char *name, el_node *leader)
 {
@@ -46,10 +32,11 @@ static bool read_leader(const struct config *config, const char *name, el_node *
 static const char *read_query(const struct http *http, struct MHD_Connection *c, struct query *query)
 {
     char name[CONFIG_NAME_MAX + 1];
-    const char *search = value_of(c, "search"), *leader = value_of(c, "leader");
+    const char *search = http_value_of(c, "search"), *leader = http_value_of(c, "leader");
     *query = (struct query){.most = HTTP_GROUPS_MAX};
-    if (!read_number(c, "from", UINT32_MAX, &query->from)) return "`from` is the `next` of an earlier answer";
-    if (!read_number(c, "most", HTTP_GROUPS_MAX, &query->most) || query->most == 0)
+    if (!http_read_number(c, "from", UINT32_MAX, &query->from))
+        return "`from` is the `next` of an earlier answer";
+    if (!http_read_number(c, "most", HTTP_GROUPS_MAX, &query->most) || query->most == 0)
         return "`most` is a number from 1 to 64";
     if (search && !http_unescape(search, query->search, SEARCH_MAX))
         return "`search` is a part of a name, with %XX for other characters";

@@ -193,7 +193,9 @@ static struct MHD_Daemon *start(struct http *http, int fd)
 static void on_closed(uv_handle_t *handle)
 {
     struct http *http = handle->data;
-    if (--http->handles == 0) free(http);
+    if (--http->handles > 0) return;
+    free(http->config_path);
+    free(http);
 }
 
 static bool watch(struct http *http)
@@ -253,6 +255,7 @@ struct http *http_new(uv_loop_t *loop, const struct http_setup *setup)
     http->with = *setup;
     http->loop = loop;
     http->is_local = config_is_loopback(&setup->config->http);
+    http->config_path = realpath(setup->config->path, NULL);
     http->timer.data = http->keep_alive.data = http->retry.data = http->again.data = http;
     (void)uv_timer_init(loop, &http->timer); /* these cannot fail */
     (void)uv_idle_init(loop, &http->again);
@@ -266,7 +269,7 @@ struct http *http_new(uv_loop_t *loop, const struct http_setup *setup)
         (void)uv_timer_start(&http->retry, on_retry, retry_ms, retry_ms);
     }
     setup->serve->change_list.context = http;
-    setup->serve->change_list.moved = http_wake_readers;
+    setup->serve->change_list.moved = http_on_change;
     return http;
 }
 

@@ -33,6 +33,8 @@ struct http_setup {
     struct metrics *metrics;
     uint32_t timeout_s; /* 0: HTTP_TIMEOUT_S */
     uint32_t retry_ms;  /* 0: HTTP_RETRY_MS */
+    /* How long the agent may stall before the work of the shortest lease is stopped; UINT64_MAX: there is no lease. May be NULL. */
+    uint64_t (*stall_ns)(const struct config *);
 };
 
 /*

@@ -10,8 +10,9 @@
 enum { HTTP_PIECE = 8192 /* bytes of a long answer generated at a time */, HTTP_ROUND_US = 1000 };
 
 enum {
-    HTTP_GROUPS_MAX = 64,     /* most groups in one answer of /groups, */
-    HTTP_GROUPS_LOOKED = 4096 /* and most that it looks at */
+    HTTP_GROUPS_MAX = 64,      /* most groups in one answer of /groups, */
+    HTTP_GROUPS_LOOKED = 4096, /* and most that it looks at */
+    HTTP_CHANGES_MAX = 10000   /* the largest `most` of /events */
 };
 
 struct http_reader; /* of /events */
@@ -44,6 +45,7 @@ struct http {
     unsigned handles; /* not closed by the loop yet */
     bool is_local;    /* on loopback: the Host header must name this host */
     const char *unhealthy;
+    char *config_path; /* whole; NULL: there is no such file */
     uint16_t port;
     uint64_t round_began_ns;
     bool is_over;                    /* the round: who has more to say is suspended until the next */
@@ -98,6 +100,10 @@ enum MHD_Result http_answer(struct http *, struct MHD_Connection *, unsigned cod
 void http_go_round_soon(struct http *);
 
 /* path.c: parses untrusted input. */
+/* What the query has for the key; NULL: nothing. */
+const char *http_value_of(struct MHD_Connection *, const char *key);
+/* Leaves the number if there is no such key. False: not a number, or above `most`. */
+bool http_read_number(struct MHD_Connection *, const char *key, uint64_t most, uint64_t *number);
 /* Copies the text with %XX decoded; plain has room for length_max + 1. False: a broken escape, or too long. */
 bool http_unescape(const char *text, char *plain, size_t length_max);
 /* The group that a path names after its prefix; any character may be written as %XX. False: not a group
@@ -113,14 +119,18 @@ enum MHD_Result http_on_request(void *context, struct MHD_Connection *, const ch
 /* status.c, metrics.c, events.c: paths with long answers. */
 enum MHD_Result http_status(struct http *, struct MHD_Connection *);
 enum MHD_Result http_metrics(struct http *, struct MHD_Connection *);
-enum MHD_Result http_events(struct http *, struct MHD_Connection *);
+/* `most`: changes a second; 0: all. */
+enum MHD_Result http_events(struct http *, struct MHD_Connection *, uint64_t most);
 /* page.c */
 enum MHD_Result http_page(struct http *, struct MHD_Connection *);
 /* overview.c: a new reference; NULL: out of memory. */
 json_t *http_describe(struct http *);
 /* groups.c: the same, as *answer. Returns NULL, or what is wrong with the request. */
 const char *http_list_groups(struct http *, struct MHD_Connection *, json_t **answer);
-void http_wake_readers(void *context); /* there is something to send */
+/* events.c: *most for http_events(). Returns NULL, or what is wrong with the request. */
+const char *http_read_events(struct MHD_Connection *, uint64_t *most);
+void http_on_change(void *context);    /* for change_list.moved */
+void http_wake_readers(struct http *); /* so that none is suspended */
 void http_comment(struct http *);      /* to all readers */
 
 #endif

@@ -7,23 +7,13 @@
 
 enum { GROUPS_AT_ONCE = 64 };
 
-static uint32_t count_waiting(const struct leaderships *leaderships)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < leaderships->count; i++)
-        count += leadership_at(leaderships, i)->seen_leader == EL_NOBODY &&
-                 leadership_at(leaderships, i)->candidate_count > 0;
-    return count;
-}
-
 static void read_gauges(const struct http *http, struct metrics_gauges *gauges)
 {
     const struct http_setup *with = &http->with;
     const struct leaderships *leaderships = &with->serve->leaderships;
     gauges->config = with->config;
     gauges->groups = leaderships_used(leaderships);
-    /* Usually all groups have a leader; then 100,000 leaderships need not be searched. */
-    gauges->unled_wanted = with->metrics->led < leaderships_used(leaderships) ? count_waiting(leaderships) : 0;
+    gauges->unled_wanted = leaderships->waiting;
     gauges->clients = with->serve->connection_count;
     gauges->event_readers = http->reader_count;
     const uint64_t since = with->metrics->writes_since_ns, now = host_clock(with->host);

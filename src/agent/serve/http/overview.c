@@ -1,4 +1,5 @@
-/* /overview: what the live page shows beside groups. Its size and its cost depend on the number of members alone. */
+/* /overview: what the live page shows beside groups. Its size and its cost depend on the numbers of members
+ * and of sections of the configuration alone. */
 #define _GNU_SOURCE
 #include "agent/serve/http/internal.h"
 #include "base/clock.h"
@@ -58,6 +59,38 @@ static json_t *describe_dropped(const struct http *http)
                      (json_int_t)stats.malformed, "rate_limited", (json_int_t)stats.rate_limited);
 }
 
+/* NULL: there are none, or several, or only some may know. */
+static json_t *describe_waiting_group(const struct http *http)
+{
+    const struct leaderships *all = &http->with.serve->leaderships;
+    if (all->waiting != 1) return NULL;
+    const struct leadership *o = leadership_at(all, all->waiting_numbers);
+    return http_may_tell(http, o) ? json_string(host_name(o->group)) : NULL;
+}
+
+static json_t *describe_groups(const struct http *http)
+{
+    const struct http_setup *with = &http->with;
+    const struct leaderships *all = &with->serve->leaderships;
+    return json_pack("{sI sI sI sI so*}", "count", (json_int_t)leaderships_used(all), "led",
+                     (json_int_t)with->metrics->led, "led_here", (json_int_t)with->metrics->led_here, "waiting",
+                     (json_int_t)all->waiting, "waiting_group", describe_waiting_group(http));
+}
+
+/* NULL: not known, or there is no lease. */
+static json_t *describe_stall(const struct http_setup *with)
+{
+    const uint64_t stall_ns = with->stall_ns ? with->stall_ns(with->config) : UINT64_MAX;
+    return stall_ns == UINT64_MAX ? NULL : json_integer((json_int_t)(stall_ns / NS_PER_US));
+}
+
+/* Only for clients of this host: another has no use for them. */
+static void add_paths(const struct http *http, json_t *line)
+{
+    json_object_set_new(line, "socket", serve_text(http->with.config->socket));
+    if (http->config_path) json_object_set_new(line, "config", serve_text(http->config_path));
+}
+
 json_t *http_describe(struct http *http)
 {
     const struct http_setup *with = &http->with;
@@ -67,16 +100,15 @@ json_t *http_describe(struct http *http)
     json_t *line = serve_begin_status(with->serve);
     if (!line) return NULL;
     add_peers(http, json_object_get(line, "members"));
-    json_t *more = json_pack(
-        "{ss sI sI s{sI sI sI} sI so so sI so*}", "version", metrics->version, "now_ms",
-        (json_int_t)(clock_wall_ns() / NS_PER_MS), "started_ms", (json_int_t)metrics->started_ms, "groups",
-        "count", (json_int_t)leaderships_used(&with->serve->leaderships), "led", (json_int_t)metrics->led,
-        "led_here", (json_int_t)metrics->led_here, "leader_changes", (json_int_t)metrics->leader_changes,
-        "failovers", describe_histogram(&metrics->failovers), "dropped", describe_dropped(http), "writing_ms",
-        (json_int_t)(since && now > since ? (now - since) / NS_PER_MS : 0), "unhealthy",
-        unhealthy ? json_string(unhealthy) : NULL);
+    json_t *more =
+        json_pack("{ss sI sI so sI so so sI so* so*}", "version", metrics->version, "now_ms",
+                  (json_int_t)(clock_wall_ns() / NS_PER_MS), "started_ms", (json_int_t)metrics->started_ms,
+                  "groups", describe_groups(http), "leader_changes", (json_int_t)metrics->leader_changes,
+                  "failovers", describe_histogram(&metrics->failovers), "dropped", describe_dropped(http),
+                  "writing_ms", (json_int_t)(since && now > since ? (now - since) / NS_PER_MS : 0), "unhealthy",
+                  unhealthy ? json_string(unhealthy) : NULL, "stall_us", describe_stall(with));
     if (more) json_object_update(line, more);
     json_decref(more);
-    if (http->is_local) json_object_set_new(line, "socket", serve_text(with->config->socket));
+    if (http->is_local) add_paths(http, line);
     return line;
 }

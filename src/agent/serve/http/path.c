@@ -1,10 +1,11 @@
-/* Parses untrusted paths and Host headers. */
+/* Parses untrusted paths, queries and Host headers. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
 
 #include "agent/serve/http/internal.h"
+#include "base/units.h"
 
 static int digit_of(char c)
 {
@@ -64,4 +65,16 @@ bool http_is_plain_host(const char *host)
     name[length] = '\0';
     if (bracket) return inet_pton(AF_INET6, name, address) == 1;
     return strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, address) == 1;
+}
+
+const char *http_value_of(struct MHD_Connection *c, const char *key)
+{
+    return MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, key);
+}
+
+bool http_read_number(struct MHD_Connection *c, const char *key, uint64_t most, uint64_t *number)
+{
+    const char *text = http_value_of(c, key);
+    if (!text) return true;
+    return units_read_number(&text, number) && *text == '\0' && *number <= most;
 }

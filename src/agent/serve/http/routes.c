@@ -121,7 +121,10 @@ static enum MHD_Result on_groups(struct http *http, struct MHD_Connection *c)
 
 static enum MHD_Result on_events(struct http *http, struct MHD_Connection *c)
 {
-    if (http->reader_count < HTTP_READERS_MAX) return http_events(http, c);
+    uint64_t most;
+    const char *mistake = http_read_events(c, &most);
+    if (mistake) return refuse(http, c, MHD_HTTP_BAD_REQUEST, "query", mistake);
+    if (http->reader_count < HTTP_READERS_MAX) return http_events(http, c, most);
     return refuse(http, c, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many", "16 clients read /events, the maximum");
 }
 

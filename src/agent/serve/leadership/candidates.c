@@ -78,12 +78,14 @@ uint32_t candidate_new(struct leadership *o, void *client, uint64_t priority, co
 void candidate_insert(struct leadership *o, uint32_t piece)
 {
     struct leadership_candidate *c = candidate_at(o, piece);
+    const bool did_wait = leadership_waits(o);
     uint32_t *at = &o->candidates;
     while (*at && candidate_priority(o, candidate_at(o, *at)) >= candidate_priority(o, c))
         at = &candidate_at(o, *at)->next;
     c->next = *at;
     *at = piece;
     o->candidate_count++;
+    leadership_count_waiting(o, did_wait);
 }
 
 /* Its piece; 0: it is not in the list. */
@@ -93,8 +95,10 @@ uint32_t candidate_take_out(struct leadership *o, const struct leadership_candid
     while (*at && candidate_at(o, *at) != c) at = &candidate_at(o, *at)->next;
     const uint32_t piece = *at;
     if (!piece) return 0;
+    const bool did_wait = leadership_waits(o);
     *at = c->next;
     o->candidate_count--;
+    leadership_count_waiting(o, did_wait);
     return piece;
 }
 

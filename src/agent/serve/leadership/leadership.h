@@ -143,6 +143,8 @@ struct leaderships {
     bool (*hangs)(void *context, const void *client);
     struct leadership **blocks; /* leadership_at() */
     uint32_t count, room;       /* of places, used or free */
+    uint32_t waiting;           /* groups with a candidate here, and without a leader */
+    uint32_t waiting_numbers;   /* theirs, by exclusive or: if there is one, its number */
     uint32_t free,
         first_free;   /* places whose group was dropped: how many, and the number of the first, plus 1 */
     struct slab slab; /* candidates, options and tenures */
@@ -166,6 +168,20 @@ static inline struct leadership *leadership_at(const struct leaderships *all, ui
 static inline bool leadership_is_free(const struct leadership *o)
 {
     return o->group == NULL;
+}
+
+/* It has a candidate here, and no leader was seen. */
+static inline bool leadership_waits(const struct leadership *o)
+{
+    return o->candidate_count > 0 && o->seen_leader == EL_NOBODY;
+}
+
+/* After a change of what leadership_waits() says; `did`: what it said before. */
+static inline void leadership_count_waiting(const struct leadership *o, bool did)
+{
+    if (leadership_waits(o) == did) return;
+    o->all->waiting += did ? UINT32_MAX : 1; /* one less, or one more */
+    o->all->waiting_numbers ^= o->number;
 }
 
 static inline uint32_t leaderships_used(const struct leaderships *all)

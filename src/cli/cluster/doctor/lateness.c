@@ -7,20 +7,6 @@
 #include "cli/cluster/doctor/doctor.h"
 #include "client/json_lines.h"
 
-/* Of all sections, and of the groups without one; UINT64_MAX: none has a lease. */
-static uint64_t shortest_stall(const struct config *config)
-{
-    uint64_t shortest = UINT64_MAX;
-    for (uint32_t i = 0; i <= config->group_count; i++) {
-        const struct config_group *section = i < config->group_count ? &config->groups[i] : NULL;
-        if (!bounds_are_of(section)) continue;
-        const struct bounds_settings settings = bounds_settings_of(config, section);
-        const uint64_t stall = bounds_of(&settings).run_stall;
-        if (stall < shortest) shortest = stall;
-    }
-    return shortest;
-}
-
 enum verdict doctor_lateness(uint64_t late_ns, uint64_t stall_ns, char *text, size_t size)
 {
     const double late = (double)late_ns / NS_PER_MS, stall = (double)stall_ns / NS_PER_MS;
@@ -42,7 +28,7 @@ void doctor_check_lateness(struct doctor *d)
     char text[256];
     uint64_t late_us;
     if (!d->config || !json_lines_number(d->status, "late_us", 0, &late_us)) return;
-    const uint64_t stall = shortest_stall(d->config);
+    const uint64_t stall = bounds_shortest_stall(d->config);
     if (stall == UINT64_MAX || late_us > UINT64_MAX / NS_PER_US) return;
     const enum verdict verdict = doctor_lateness(late_us * NS_PER_US, stall, text, sizeof text);
     doctor_say(d, verdict, "lateness", "%s", text);

@@ -66,12 +66,98 @@ static void gives_an_overview(void **state)
     json_decref(all);
 }
 
-/* Who reads from another host has no use for the path of the socket. */
-static void keeps_the_socket_from_other_hosts(void **state)
+static json_int_t waiting_now(char group[64])
 {
-    h.http->is_local = false;
     json_t *all = get_json("/overview");
+    const json_t *groups = json_object_get(all, "groups"), *name = json_object_get(groups, "waiting_group");
+    const json_int_t waiting = json_integer_value(json_object_get(groups, "waiting"));
+    snprintf(group, 64, "%s", name ? json_string_value(name) : "none");
+    json_decref(all);
+    return waiting;
+}
+
+static void expect_waiting(json_int_t count, const char *group)
+{
+    char name[64];
+    const json_int_t waiting = waiting_now(name);
+    if (waiting != count || strcmp(name, group) != 0)
+        fail_msg("%lld wait (%s), not %lld (%s)", (long long)waiting, name, (long long)count, group);
+}
+
+/* While the disk hangs, nobody is elected, if no term is on it already: a second client would let the host write one. */
+static void ask_while_the_disk_hangs(int fd, const char *op, const char *group)
+{
+    char line[100];
+    h.disk_hangs = true;
+    snprintf(line, sizeof line, "{\"op\":\"%s\",\"group\":\"%s\"}\n", op, group);
+    put(fd, line);
+    for (int i = 0; i < 10; i++) serve();
+}
+
+/* Groups with a candidate here and no leader: `elector doctor` calls them wrong. */
+static void counts_groups_that_wait_for_a_leader(void **state)
+{
+    const int fd = join();
+    ask_while_the_disk_hangs(fd, "campaign", "one");
+    expect_waiting(1, "one");
+    ask_while_the_disk_hangs(fd, "campaign", "two");
+    expect_waiting(2, "none");
+    ask_while_the_disk_hangs(fd, "resign", "one");
+    expect_waiting(1, "two");
+    h.disk_hangs = false;
+    while (try_hear_now(fd)) {}
+    assert_non_null(strstr(await(fd), "elected"));
+    expect_waiting(0, "none");
+}
+
+/* HTTP does not know who asks. */
+static void keeps_the_name_of_a_waiting_group(void **state)
+{
+    t.config.groups[0].allowed[CONFIG_READ] = (struct config_allowed){.is_set = true};
+    t.config.restricts_reading = true;
+    ask_while_the_disk_hangs(join(), "campaign", "secret");
+    expect_waiting(1, "none");
+}
+
+static uint64_t stall_ns;
+
+static uint64_t stall_of(const struct config *config)
+{
+    return stall_ns;
+}
+
+/* Beside `late_us`: `elector doctor` warns above a half of it. */
+static void tells_how_late_it_may_run(void **state)
+{
+    json_t *all = get_json("/overview");
+    assert_null(json_object_get(all, "stall_us"));
+    json_decref(all);
+    h.http->with.stall_ns = stall_of;
+    stall_ns = 447 * NS_PER_MS;
+    all = get_json("/overview");
+    assert_int_equal(json_integer_value(json_object_get(all, "stall_us")), 447000);
+    assert_true(json_is_integer(json_object_get(all, "late_us")));
+    json_decref(all);
+    stall_ns = UINT64_MAX; /* no lease, no bound */
+    all = get_json("/overview");
+    assert_null(json_object_get(all, "stall_us"));
+    json_decref(all);
+}
+
+/* Who reads from another host has no use for paths. */
+static void keeps_paths_from_other_hosts(void **state)
+{
+    json_t *all = get_json("/overview");
+    assert_null(json_object_get(all, "config")); /* there is no file */
+    json_decref(all);
+    h.http->config_path = strdup("/etc/elector/elector.conf");
+    all = get_json("/overview");
+    assert_string_equal(json_string_value(json_object_get(all, "config")), "/etc/elector/elector.conf");
+    json_decref(all);
+    h.http->is_local = false;
+    all = get_json("/overview");
     assert_null(json_object_get(all, "socket"));
+    assert_null(json_object_get(all, "config"));
     json_decref(all);
 }
 
@@ -185,11 +271,19 @@ static void tells_a_reader_only_what_is_new(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(serves_the_page_with_its_policy),   TEST(gives_an_overview),
-        TEST(keeps_the_socket_from_other_hosts), TEST(tells_groups_page_by_page),
-        TEST(searches_names_and_leaders),        TEST(leaves_out_forgotten_groups),
-        TEST(looks_at_so_many_groups_at_once),   TEST(names_the_mistake_in_a_query),
-        TEST(tells_the_past_as_the_socket_does), TEST(keeps_what_only_some_may_read),
+        TEST(serves_the_page_with_its_policy),
+        TEST(gives_an_overview),
+        TEST(counts_groups_that_wait_for_a_leader),
+        TEST(keeps_the_name_of_a_waiting_group),
+        TEST(tells_how_late_it_may_run),
+        TEST(keeps_paths_from_other_hosts),
+        TEST(tells_groups_page_by_page),
+        TEST(searches_names_and_leaders),
+        TEST(leaves_out_forgotten_groups),
+        TEST(looks_at_so_many_groups_at_once),
+        TEST(names_the_mistake_in_a_query),
+        TEST(tells_the_past_as_the_socket_does),
+        TEST(keeps_what_only_some_may_read),
         TEST(tells_a_reader_only_what_is_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
