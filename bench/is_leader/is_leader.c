@@ -85,7 +85,7 @@ static void start_agent(void)
     if (agent > 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!freopen("/dev/null", "w", stderr)) _exit(1);
-    _exit(agent_run(&config, NULL));
+    _exit(agent_run(&config, NULL, NULL));
 }
 
 static void connect_to_agent(void)
