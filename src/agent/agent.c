@@ -144,6 +144,20 @@ static void warn_of_long_turn(struct agent *agent)
         (int)REALTIME_BURST_MS);
 }
 
+static bool is_own_child(const void *context, pid_t child)
+{
+    const struct agent *agent = context;
+    return guardian_client_may_be(agent->guardian, child) || recorder_is_process(agent->recorder, child);
+}
+
+/* Guardians that did not die at once; and as process 1 of a container we get the orphans of all others there. While a guardian is
+ * being started, any child may be the one: then the reaping waits. */
+static void reap(struct agent *agent)
+{
+    agent->must_reap = guardian_client_may_be(agent->guardian, -1);
+    if (!agent->must_reap) children_reap_unknown(is_own_child, agent);
+}
+
 static void before_waiting(uv_prepare_t *handle)
 {
     struct agent *agent = handle->data;
@@ -175,6 +189,7 @@ static void before_waiting(uv_prepare_t *handle)
     if (told < next) next = told;
     const uint64_t guarded = guardian_client_tick(agent->guardian);
     if (guarded < next) next = guarded;
+    if (agent->must_reap) reap(agent);
     const uint64_t logged = log_tick(now);
     if (logged < next) next = logged;
     if (agent->is_leaving) {
@@ -185,18 +200,11 @@ static void before_waiting(uv_prepare_t *handle)
     metrics_turn(&agent->metrics, uv_hrtime(), uv_metrics_idle_time(&agent->loop));
 }
 
-static bool is_own_child(const void *context, pid_t child)
-{
-    const struct agent *agent = context;
-    return guardian_client_may_be(agent->guardian, child) || recorder_is_process(agent->recorder, child);
-}
-
-/* SIGCHLD: as process 1 of a container we get the orphans of all others there. */
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct agent *agent = handle->data;
     if (number == SIGCHLD) {
-        children_reap_unknown(is_own_child, agent);
+        reap(agent);
     } else if (number == SIGHUP) {
         agent_reload(agent);
     } else if (agent->is_leaving) {
@@ -332,7 +340,7 @@ static int open_all(struct agent *agent)
 static void begin(struct agent *agent)
 {
     static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
-    const size_t signal_count = getpid() == 1 ? 4 : 3;
+    const size_t signal_count = sizeof signals / sizeof *signals;
     const struct config *config = agent->config;
     char text[256];
     agent->on_timer.data = agent->before_waiting.data = agent;

@@ -52,6 +52,7 @@ struct agent {
     struct exchange *exchange;
     struct guardian_client *guardian;
     struct http *http; /* NULL: off */
+    bool must_reap;    /* a child has ended while a guardian was being started */
     struct metrics metrics;
     struct agent_notices notices;
     size_t hearing;                              /* size of the datagram being opened, for the metrics */

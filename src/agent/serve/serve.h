@@ -71,7 +71,7 @@ bool serve_differs(const struct serve *, el_node peer);
 /* What `profile = realtime` asked for and was refused, in words; "": nothing. Borrowed; NULL: it asked for nothing. */
 void serve_set_refused(struct serve *, const char *what);
 /* Is told each change of leaders and each end of leadership here, once it is in the history, and a change to a leader again
- * when all agents tell the same of it (SETTLED; of the last SERVE_UNSETTLED_MAX changes). For the log. `entry` is
+ * when all agents tell the same of it (SETTLED; of the first SERVE_UNSETTLED_MAX changes of a burst). For the log. `entry` is
  * borrowed; NULL: a client was refused, and `group` says why. */
 enum serve_step { SERVE_LEADER_CHANGED, SERVE_LEADER_SETTLED, SERVE_LEASE_LOST, SERVE_CLIENT_REFUSED };
 struct history_entry;

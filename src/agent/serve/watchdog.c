@@ -107,9 +107,21 @@ void serve_watch(struct connection *c, uint64_t watchdog_ms)
     begin_watch(c);
 }
 
+/* One that hung and is alive again is not looked at, if all that it led was given up. These tenures still count for a while. */
+static void count_election(struct connection *c)
+{
+    const uint64_t now = host_clock(c->serve->host);
+    const bool is_first = c->leads++ == 0;
+    if (!c->watchdog_ns) return;
+    if (is_first)
+        begin_watch(c);
+    else
+        wake_at(c->serve, now, now);
+}
+
 void serve_count_tenures(struct connection *c, const struct leadership_event *event)
 {
-    if (event->type == LEADERSHIP_ELECTED && c->leads++ == 0 && c->watchdog_ns) begin_watch(c);
+    if (event->type == LEADERSHIP_ELECTED) count_election(c);
     if (event->type == LEADERSHIP_LOST) c->leads--;
     if (event->type == LEADERSHIP_LOST && c->hangs) connection_doom(c);
 }

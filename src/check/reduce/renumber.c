@@ -54,8 +54,10 @@ static void replace(struct numbers *numbers)
 
 bool check_may_renumber(const struct check_model *model)
 {
+    /* A bound on terms asks for the terms themselves: a world above it would stand for one below. */
     return model->algorithm->numbers && model->algorithm->numbers_sent && model->config->reduce &&
-           model->count <= CHECK_SYMMETRIC_MAX && model->permutation_count == 1 && !model->fifo && !model->soup;
+           !model->config->terms && model->count <= CHECK_SYMMETRIC_MAX && model->permutation_count == 1 &&
+           !model->fifo && !model->soup;
 }
 
 struct el_hash check_renumbered(const struct check_model *model, const struct check_world *world)

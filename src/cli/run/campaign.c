@@ -226,6 +226,10 @@ void run_connect(struct runner *runner)
     struct run *any = NULL;
     for (size_t i = 0; i < runner->count && !any; i++)
         if (runner->runs[i].state == RUN_DISCONNECTED) any = &runner->runs[i];
+    if (!any && runner->connecting_until_ns) { /* all have ended meanwhile */
+        runner->connecting_until_ns = 0;
+        disconnect(runner);
+    }
     if (!any) return;
     const elector_status status = try_to_connect(runner);
     if (status == ELECTOR_TIMEOUT && supervise_now_ns() < runner->connecting_until_ns) return;
@@ -260,7 +264,8 @@ void run_dispatch(struct runner *runner)
     elector_status status = elector_dispatch(runner->elector);
     const bool has_line_ended =
         supervise_line_is_ended(runner->command.line); /* no command can be started over it */
-    const char *why = has_line_ended ? "the connection to the agent has ended" : elector_message(runner->elector);
+    const char *why =
+        has_line_ended ? "the connection to the agent has ended" : elector_message(runner->elector);
     if (has_line_ended) status = ELECTOR_LOST;
     if (status != ELECTOR_LOST && status != ELECTOR_UNAVAILABLE) return;
     runner->broken = true;

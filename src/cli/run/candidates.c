@@ -42,7 +42,8 @@ static void begin_asking(struct run *run, enum run_asking_stage stage, enum run_
 static void note_best(struct run *run, const elector_event *event)
 {
     struct run_asking *asking = &run->asking;
-    asking->stage = RUN_KNOWS_CANDIDATES;
+    asking->stage = event->status == ELECTOR_OK ? RUN_KNOWS_CANDIDATES : RUN_IS_REFUSED;
+    snprintf(asking->refusal, sizeof asking->refusal, "%s", event->text);
     for (size_t i = 0; event->status == ELECTOR_OK && i < event->candidate_count; i++) {
         const elector_candidate *candidate = event->candidates[i];
         if (strcmp(candidate->member, run->runner->id) == 0) continue;

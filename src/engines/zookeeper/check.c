@@ -126,8 +126,8 @@ static void judge_servers(struct zookeeper_check *c, const struct server_answer 
         tells += a->state != SERVER_SILENT && a->state != SERVER_ANSWERS;
         serve += words[a->state] != NULL;
         if (a->state == SERVER_SILENT)
-            engine_found(z->engine, ENGINE_WRONG, what, "%s; is it running, and is this its client port?",
-                         a->text);
+            engine_found(z->engine, ENGINE_WRONG, what, "%s%s", a->text,
+                         strchr(a->text, '?') ? "" : "; is it running, and is this its client port?");
         else if (a->state == SERVER_LOOKS)
             engine_found(z->engine, ENGINE_WRONG, what,
                          "is looking for a leader: it serves nobody until a majority is there");

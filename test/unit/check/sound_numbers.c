@@ -80,6 +80,32 @@ static void without_reductions_it_needs_a_horizon(void **state)
     assert_true(result.states > 20);
 }
 
+static void numbers_and_terms(void *state, const struct el_config *cfg, el_number_visit *visit, void *context)
+{
+    struct toy *me = state;
+    numbers(state, cfg, visit, context);
+    visit(context, 0, &me->term);
+}
+
+static void begin_a_term_with_each(void *state, const struct el_config *cfg, uint32_t timer, uint32_t slot,
+                                   struct el_outbox *out)
+{
+    struct toy *me = state;
+    send_the_next(state, cfg, timer, slot, out);
+    me->term = me->count;
+}
+
+/* A world that is cut for its high term must not stand for one with a lower term, which would never be looked at. */
+static void with_a_bound_on_terms_numbers_are_themselves(void **state)
+{
+    (void)state;
+    toy.numbers = numbers_and_terms;
+    toy.on_timer = begin_a_term_with_each;
+    question.terms = 12;
+    holds(CHECK_ONE_LEADER);
+    assert_true(result.states > 2 * question.terms); /* a letter under way, and none, in each */
+}
+
 /* Were all numbers alike, the world with the copy would look like one with the next letter. */
 static void lead_by_a_copy(void *state, const struct el_config *cfg, const struct el_msg *msg,
                            struct el_outbox *out)
@@ -118,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         counting(a_search_ends_although_the_numbers_do_not),
         counting(without_reductions_it_needs_a_horizon),
+        counting(with_a_bound_on_terms_numbers_are_themselves),
         counting(sees_a_copy_of_an_old_number),
         counting(sees_a_number_that_is_overtaken),
     };

@@ -1,6 +1,7 @@
 /* Clients that promised signs of life, and give none. The watchdog's timer runs by the loop's own clock. */
 #define _GNU_SOURCE
 #include "lib/client/serve.h"
+#include "lib/give_up.h"
 
 static const char alive[] = "{\"op\":\"alive\"}\n";
 
@@ -16,7 +17,7 @@ static void pass_both(uint64_t ms)
 /* The next line of this client that is no lease, after waiting for it. */
 static const char *await_event(int fd)
 {
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < give_up_ms() / 4; i++) {
         const char *line = try_hear(fd);
         if (line && !strstr(line, "\"event\":\"lease\"")) return line;
         if (!line) pass_both(5);
@@ -95,6 +96,20 @@ static void keeps_one_that_answers_after_all(void **state)
     assert_non_null(strstr(await_event(fd), "\"event\":\"elected\"")); /* it is a candidate still */
 }
 
+/* The tenure that was given up still counts, so it never led nothing in between. */
+static void watches_one_again_that_hung_and_is_elected_to_another_group(void **state)
+{
+    const int fd = lead_watched();
+    const char *event = await_event(fd);
+    assert_non_null(strstr(event, "\"event\":\"stop\""));
+    send_bytes(fd, alive, sizeof alive - 1);
+    assert_string_equal(await_event(fd), "{\"ok\":true}");
+    say(fd, "{\"op\":\"campaign\",\"group\":\"another\",\"watchdog_ms\":200}");
+    for (int i = 0; i < 20 && !(strstr(event, "\"event\":\"stop\"") && strstr(event, "another")); i++)
+        event = await_event(fd);
+    assert_non_null(strstr(event, "another"));
+}
+
 static void does_not_watch_one_that_only_stands(void **state)
 {
     const int leader = join(), fd = join();
@@ -133,7 +148,7 @@ static void one_that_hangs_with_many_groups_is_given_up_in_portions(void **state
     assert_int_equal(c->leads, MANY);
     serve_watch(c, 200);
     t.now += 250 * MS;
-    for (int i = 0; i < 20000 && count_frozen() == 0; i++) {
+    for (int i = 0; i < give_up_ms() && count_frozen() == 0; i++) {
         usleep(1000);
         uv_run(&t.loop, UV_RUN_NOWAIT);
     }
@@ -143,7 +158,7 @@ static void one_that_hangs_with_many_groups_is_given_up_in_portions(void **state
     go_round();
     assert_int_equal(count_frozen(), first);
     t.now += 250 * MS;
-    for (int i = 0; i < 20000 && count_frozen() < MANY; i++) {
+    for (int i = 0; i < give_up_ms() && count_frozen() < MANY; i++) {
         usleep(1000);
         uv_run(&t.loop, UV_RUN_NOWAIT);
     }
@@ -158,6 +173,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(renews_the_lease_of_one_that_says_that_it_is_alive, begin, finish),
         cmocka_unit_test_setup_teardown(believes_a_sign_of_life_that_waits_in_the_socket, begin, finish),
         cmocka_unit_test_setup_teardown(keeps_one_that_answers_after_all, begin, finish),
+        cmocka_unit_test_setup_teardown(watches_one_again_that_hung_and_is_elected_to_another_group, begin,
+                                        finish),
         cmocka_unit_test_setup_teardown(does_not_watch_one_that_only_stands, begin, finish),
         cmocka_unit_test_setup_teardown(one_that_hangs_with_many_groups_is_given_up_in_portions, begin, finish),
     };
