@@ -81,12 +81,38 @@ uint32_t history_restate(struct history *c, uint64_t group,
 
 /* ---- Believing ---- */
 
+/* When the tenure of this change began: as seen here, or if it was seen late, as its leader's agent says. */
+static uint64_t began_at(const struct history *c, const struct history_entry *e)
+{
+    const struct history_stated *began = find(c, e->group, e->token, e->who, HISTORY_STATES_BEGINNING);
+    return began && began->at_ns && began->at_ns + LATE_SIGHT < e->at_ns ? began->at_ns : e->at_ns;
+}
+
+/* A leader that was cut off sees the next one late, and then states a gap that reaches into the next tenure: false. */
+static bool is_gap_between(const struct history *c, const struct history_stated *gap, el_node leader)
+{
+    const struct history_entry *next = NULL, *last = NULL;
+    for (uint32_t back = 1; back <= history_held(&c->changes) && back <= LOOK_BACK; back++) {
+        const struct history_entry *e = history_back(&c->changes, back);
+        if (e->group != gap->group || !e->who) continue;
+        if (e->who == leader && e->token == gap->token)
+            next = e;
+        else if (next && e->who == gap->by && (!last || e->token == last->token))
+            last = e;
+        else if (next)
+            break;
+    }
+    const struct history_stated *ended =
+        last ? find(c, gap->group, last->token, gap->by, HISTORY_STATES_END) : NULL;
+    return !ended || began_at(c, last) + ended->span_ns + gap->span_ns <= began_at(c, next) + LATE_SIGHT;
+}
+
 static uint64_t nobody_before(const struct history *c, uint64_t group, uint64_t token, el_node leader,
                               el_node before, uint64_t seen)
 {
     const struct history_stated *gap = before ? find(c, group, token, before, HISTORY_STATES_GAP) : NULL;
     const struct history_stated *began = find(c, group, token, leader, HISTORY_STATES_BEGINNING);
-    if (gap) return gap->span_ns;
+    if (gap && is_gap_between(c, gap, leader)) return gap->span_ns;
     return began && began->span_ns ? began->span_ns - 1 : seen;
 }
 

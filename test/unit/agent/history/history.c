@@ -689,6 +689,24 @@ static void no_tenure_ends_after_the_next_one_begins(void **state)
     assert_int_equal(story.before.ended_ns, story.after.began_ns);
 }
 
+/* A leader that was cut off for 5 s has seen the next one late. */
+static void a_gap_that_reaches_into_the_next_tenure_is_not_believed(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    lead(A, EL_NOBODY, 0, 450);
+    us += 500000;
+    lead(EL_NOBODY, C, 8, 0);
+    hear_stated(A, HISTORY_STATES_END, 5, 700 * NS_PER_MS, "no-quorum");
+    hear_stated(C, HISTORY_STATES_BEGINNING, 8, 940 * NS_PER_MS + 1, "elected");
+    hear_stated(A, HISTORY_STATES_GAP, 8, 5800 * NS_PER_MS, "");
+    past_leaders(8);
+    assert_int_equal(tenures[1].nobody_ns, 940 * NS_PER_MS);
+    hear_stated(A, HISTORY_STATES_GAP, 8, 800 * NS_PER_MS, "");
+    past_leaders(8);
+    assert_int_equal(tenures[1].nobody_ns, 800 * NS_PER_MS);
+}
+
 static void steps_are_told_in_the_order_of_their_times(void **state)
 {
     const uint64_t heard_ns[] = {630 * NS_PER_MS, 0, 900 * NS_PER_MS};
@@ -919,6 +937,7 @@ int main(void)
         TEST(a_voter_that_was_silent_for_longer_is_named_too),
         TEST(a_short_stop_is_no_cause),
         TEST(no_tenure_ends_after_the_next_one_begins),
+        TEST(a_gap_that_reaches_into_the_next_tenure_is_not_believed),
         TEST(steps_are_told_in_the_order_of_their_times),
         TEST(without_a_next_leader_a_story_ends),
         TEST(a_leaders_own_agent_is_believed_about_its_tenure),
