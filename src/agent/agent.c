@@ -97,7 +97,7 @@ static void wake_at(struct agent *agent, uint64_t at)
 {
     if (at == agent->wakes_at) return;
     clock_arm(agent->timer, at);
-    agent->wakes_at = at;
+    agent->wakes_at = agent->metrics.lateness.asked_ns = at;
 }
 
 static uint64_t keep_alive(struct agent *agent, uint64_t now)

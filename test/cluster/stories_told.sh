@@ -136,6 +136,40 @@ story_majority_lost() {
     no_errors a b c
     judge
 }
+nobody_overlaps() { # MEMBER: no tenure of its history ends after the next one begins
+    past_of "$1" | grep -oE '"age_us":[0-9]+|"led_us":[0-9]+' | cut -d: -f2 | paste - - |
+        awk 'NR > 1 && began - led < $1 { exit 1 } { began = $1; led = $2 } END { if (NR < 2) exit 1 }'
+}
+
+# The leader's agent is frozen for longer than its lease. When it is back, it states that it led until its lease ended, and not
+# until it noticed; and it blames nobody else.
+story_frozen_leader() {
+    local first m
+    found 3 '[group work]' 'lease = 3s' # so that a busy machine changes no leader by itself
+    start a b c
+    work a
+    await_leader
+    first=$token
+    work b
+    await 30 "b stands" candidates_at b
+    kill -STOP "${agent[a]}"
+    await_leader "$first"
+    await_log b "level=info group=\"work\" msg=\"leader change in full: b with token $token" # 3 s after it
+    kill -CONT "${agent[a]}"
+    await_log a 'leadership lost here: no-quorum; no majority has renewed the lease for [0-9]* ms: the agent of a stood still for [0-9]* ms"'
+    for m in a b c; do
+        await_told "$m" "^Before, a led with token $first for .*, until no majority renewed its lease \(the agent of a stood still for [0-9]+ ms\)"
+    done
+    await_told a '^ +0 +the agent of a stands still, for [0-9]+ ms'
+    await_told a 'no majority has renewed the lease of a for [0-9]+ ms: its agent stood still$'
+    await 30 "all tell the same: $(for m in a b c; do tenure "$m" "$first"; tenure "$m" "$token"; done)" same_tenures "$first" "$token"
+    for m in a b c; do nobody_overlaps "$m" || fail "two led at once, says $m: $(past_of "$m")"; done
+    await_log a "level=info group=\"work\" msg=\"leader change in full: b with token $token"
+    for m in a b c; do await 30 "$m counts what its history tells: $(past_of "$m")" failover_is_that_of_history "$m" "$token"; done
+    no_errors a b c
+    judge
+}
+
 # More groups than fit in any answer, at a real agent: all are told, and counted.
 story_many_groups() {
     local count=20000

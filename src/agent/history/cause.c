@@ -5,7 +5,8 @@
 #include "algorithms/quorum/quorum.h"
 #include "base/clock.h"
 
-static const uint64_t AFTERWARDS_NS = 50 * NS_PER_MS, BEFORE_NS = 5 * NS_PER_S, WITH_IT_NS = NS_PER_MS;
+static const uint64_t AFTERWARDS_NS = 50 * NS_PER_MS, BEFORE_NS = 5 * NS_PER_S, WITH_IT_NS = NS_PER_MS,
+                      WITHOUT_NS = 10 * NS_PER_S; /* told of a group that has no leader since */
 
 /* The change that a story is about, and the tenure before it. */
 struct plot {
@@ -175,9 +176,15 @@ static void tell(struct history_story *story, const struct history_entry *e)
     story->steps[story->count++] = *e;
 }
 
+/* Without a next leader: what happens long after the last one was lost has another cause. */
+static bool is_over(const struct plot *p, const struct history_entry *e)
+{
+    return !p->after && e->at_ns > p->end->at_ns && e->at_ns - p->end->at_ns > WITHOUT_NS;
+}
+
 static bool is_in(const struct plot *p, const struct history_entry *e, uint64_t first, uint64_t first_ns)
 {
-    if (!is_told(p->c, e)) return false;
+    if (!is_told(p->c, e) || is_over(p, e)) return false;
     if (e->number < first && !(p->before && e->number > p->before->number && e->at_ns > first_ns)) return false;
     if (!p->after || e->number < p->after->number) return true;
     return is_aftermath(e) && e->at_ns - p->after->at_ns < AFTERWARDS_NS;
@@ -193,17 +200,30 @@ static void tell_all(const struct plot *p, struct history_story *story, uint64_t
             const struct history_entry *change = p->changes[next];
             if (e && change->number > e->number) break;
             const bool is_later = p->after && change->number > p->after->number;
-            if (change->number >= p->end->number && !is_later) tell(story, change);
+            if (change->number >= p->end->number && !is_later && !is_over(p, change)) tell(story, change);
         }
         if (e && is_in(p, e, first, story->first_ns)) tell(story, e);
     }
+}
+
+/* Silence is noted when it is noticed, with the time at which it began. Of one time, the order stays. */
+static void sort_by_time(struct history_story *story)
+{
+    for (uint32_t i = 1; i < story->count; i++) {
+        const struct history_entry moved = story->steps[i];
+        uint32_t to = i;
+        for (; to > 0 && story->steps[to - 1].at_ns > moved.at_ns; to--)
+            story->steps[to] = story->steps[to - 1];
+        story->steps[to] = moved;
+    }
+    if (story->count) story->first_ns = story->steps[0].at_ns;
 }
 
 static void describe(const struct plot *p, struct history_story *story)
 {
     const struct history_entry *before = p->before, *after = p->after;
     if (before) {
-        const uint64_t lost_at = history_lost_at(p->end, p->c->config->self);
+        const uint64_t lost_at = history_lost_at(p->end);
         story->before =
             (struct history_tenure){.leader = before->who,
                                     .token = before->token,
@@ -223,6 +243,7 @@ static void describe(const struct plot *p, struct history_story *story)
                                                .nobody_ns = after->nobody_ns,
                                                .began = after->began};
         history_correct(p->c, p->group, &story->after, before ? before->who : EL_NOBODY);
+        if (before) history_clip(&story->before, &story->after);
     }
 }
 
@@ -245,6 +266,7 @@ bool history_tell(const struct history *c, uint64_t group, struct history_story 
                         .what = HISTORY_LAST_HEARD, .at_ns = heard_at, .who = p.before->who, .times = 1});
     }
     tell_all(&p, story, first);
+    sort_by_time(story);
     story->first_ns -= c->shift;
     for (uint32_t i = 0; i < story->count; i++) story->steps[i].at_ns -= c->shift;
     history_unshift(c, &story->before);

@@ -259,9 +259,9 @@ const struct history_entry *history_lead(struct history *c, uint64_t now_ns, con
 
 /* ---- Tenures ---- */
 
-uint64_t history_lost_at(const struct history_entry *e, el_node self)
+uint64_t history_lost_at(const struct history_entry *e)
 {
-    return e->whom == self || e->more > e->at_ns ? e->at_ns : e->at_ns - e->more;
+    return e->more > e->at_ns ? e->at_ns : e->at_ns - e->more;
 }
 
 void history_unshift(const struct history *c, struct history_tenure *t)
@@ -275,9 +275,9 @@ bool history_is_by_start(const struct history_entry *e)
     return e->ended == HISTORY_AGENT_ENDED || (e->ended == HISTORY_LOST_SIGHT && e->more == UINT64_MAX);
 }
 
-static void close_last(struct history_tenure *last, const struct history_entry *change, el_node self)
+static void close_last(struct history_tenure *last, const struct history_entry *change)
 {
-    const uint64_t at = history_lost_at(change, self);
+    const uint64_t at = history_lost_at(change);
     if (last->ended_ns == 0) last->is_led_at_most = history_is_by_start(change);
     if (last->ended_ns == 0) last->ended_ns = at > last->began_ns ? at : last->began_ns;
     if (change->ended > last->ended) last->ended = change->ended; /* a later change may know the cause better */
@@ -298,7 +298,7 @@ uint32_t history_tenures(const struct history *c, uint64_t group, struct history
             last->is_led_at_most = false;
             continue;
         }
-        if (last) close_last(last, e, c->config->self);
+        if (last) close_last(last, e);
         if (e->who == EL_NOBODY) continue;
         if (count == most) {
             earlier = list[0].leader;
@@ -312,7 +312,8 @@ uint32_t history_tenures(const struct history *c, uint64_t group, struct history
     }
     for (uint32_t i = 0; i < count; i++) {
         history_correct(c, group, &list[i], i ? list[i - 1].leader : earlier);
-        history_unshift(c, &list[i]);
+        if (i) history_clip(&list[i - 1], &list[i]);
     }
+    for (uint32_t i = 0; i < count; i++) history_unshift(c, &list[i]);
     return count;
 }

@@ -27,11 +27,12 @@ enum {
 
 /* Events, as machines, host and leadership (agent/serve) report them. */
 enum history_what {
-    HISTORY_LEADER = 1,  /* another leader is seen, or none */
-    HISTORY_NOTE,        /* of a machine */
-    HISTORY_HEARD,       /* a vote, or its refusal */
-    HISTORY_WRITTEN,     /* the state file */
-    HISTORY_LAST_HEARD,  /* when a leader, or a voter of ours, that fell silent was last heard */
+    HISTORY_LEADER = 1, /* another leader is seen, or none */
+    HISTORY_NOTE,       /* of a machine */
+    HISTORY_HEARD,      /* a vote, or its refusal */
+    HISTORY_WRITTEN,    /* the state file */
+    HISTORY_LAST_HEARD, /* when a leader, or a voter of ours, that fell silent was last heard; of this member: since when
+                            its agent stood still, for `more` ns */
     HISTORY_NO_MAJORITY, /* no majority renews the lease of this member any more */
     HISTORY_ENTERED,     /* a client campaigns; from here on: events of the leadership */
     HISTORY_GONE,        /* the holder's connection ended */
@@ -77,7 +78,7 @@ struct history_entry {
     uint64_t
         token; /* LEADER; HEARD: the term; WRITTEN: duration in ns; NO_MAJORITY: silent voters, a bit for each */
     uint64_t
-        more; /* LEADER: for how long the last leader had been silent, in ns; NO_MAJORITY: the lease unrenewed */
+        more; /* LEADER: how long ago the last leader was heard, see history_change; NO_MAJORITY: the lease unrenewed */
     union {
         const struct el_algorithm *by; /* NOTE, with its number and values in `note`, `token` and `more` */
         const char *reason;            /* TOLD_LOST; static text, or NULL */
@@ -89,7 +90,8 @@ struct history_entry {
     uint8_t who;  /* the leader, voter or hand-over target */
     uint8_t whom; /* LEADER: the leader before; HEARD: the member that the voter has promised the group to */
     union {
-        uint8_t flags; /* HEARD: of the message; LAST_HEARD: 1: it is heard, but does not count */
+        uint8_t
+            flags; /* HEARD: of the message; LAST_HEARD: 1: it is heard, but does not count; NO_MAJORITY: 1: this agent stood still */
         uint8_t began; /* LEADER: enum history_beginning */
     };
     uint8_t ended; /* LEADER: how the tenure before ended, enum history_end */
@@ -146,7 +148,9 @@ struct history_change {
     uint64_t group;
     el_node before, leader;
     uint64_t token;
-    uint64_t heard_ns;  /* how long ago the leader before was last heard */
+    uint64_t
+        heard_ns; /* how long ago the leader before was last heard; of this member: how long ago the lease ended that its
+                           worker was told of; UINT64_MAX: it has not ended */
     uint64_t nobody_ns; /* since a leader was lost, for a new one; UINT64_MAX: not known */
     bool is_failover;   /* another candidate waited */
 };
@@ -162,9 +166,10 @@ uint32_t history_restate(struct history *, uint64_t group,
 /* A peer says it about its own tenure. */
 void history_hear_statement(struct history *, el_node from, uint64_t group, const struct history_statement *);
 /* No majority has renewed our lease for so long; 0: it was renewed, but too late for its holder. `heard_ns`, by position - 1: how long ago each voter was heard;
- * those above `late_ns` are silent. `differing`: a bit for each member that does not count, for the lowest the first. */
+ * those above `late_ns` are silent. `still_ns`: for how long this agent stood still meanwhile; it is told from `late_ns` on, and
+ * then no voter counts as silent for that time. `differing`: a bit for each member that does not count, for the lowest the first. */
 void history_lose_majority(struct history *, uint64_t now_ns, uint64_t group, uint64_t unrenewed_ns,
-                           const uint64_t *heard_ns, uint64_t late_ns, uint64_t differing);
+                           const uint64_t *heard_ns, uint64_t late_ns, uint64_t still_ns, uint64_t differing);
 void history_write(struct history *, uint64_t now_ns, uint64_t took_ns);
 /* An event of the leadership. `who`: the hand-over target; `reason`: static text, or NULL. */
 void history_leadership(struct history *, uint64_t now_ns, uint64_t group, enum history_what, el_node who,
@@ -172,9 +177,10 @@ void history_leadership(struct history *, uint64_t now_ns, uint64_t group, enum 
 
 /* ---- Asking ---- */
 
-/* The last `most` tenures, the oldest first. Returns their number. */
+/* The last `most` tenures, the oldest first. None ends after the next one begins. Returns their number. */
 uint32_t history_tenures(const struct history *, uint64_t group, struct history_tenure *, uint32_t most);
-/* False: no change since the agent started. */
+/* The steps are in the order of their times, and the first is at first_ns. Without a leader after it, a story ends 10 s after the
+ * last one was lost. False: no change since the agent started. */
 bool history_tell(const struct history *, uint64_t group, struct history_story *);
 
 /* The last loss of the majority: "no majority has renewed the lease for 640 ms: b silent for 812 ms". "": none. */

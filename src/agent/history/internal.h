@@ -74,8 +74,8 @@ static inline bool history_is_of(const struct history_entry *e, uint64_t group)
 void history_unshift(const struct history *, struct history_tenure *);
 /* The journal closed it when this agent started: when it ended nobody here knows. */
 bool history_is_by_start(const struct history_entry *);
-/* When a leader was lost: when it was last heard, or at once if it is this member. */
-uint64_t history_lost_at(const struct history_entry *, el_node self);
+/* When a leader was lost: when it was last heard; of this member: when its lease ended, or at once if that was not before. */
+uint64_t history_lost_at(const struct history_entry *);
 void history_add_step(struct history *, struct history_entry);
 void history_add_change(struct history *, struct history_entry);
 /* The text with the lifetime of the history. NULL: too many different ones. */
@@ -84,6 +84,8 @@ const char *history_keep_reason(struct history *, const char *reason);
 /* statements.c */
 /* Replaces what was seen by what the leader's agent says; `before` led before, or EL_NOBODY. */
 void history_correct(const struct history *, uint64_t group, struct history_tenure *, el_node before);
+/* No tenure ends after the next one begins: `next` of the same history, both corrected. */
+void history_clip(struct history_tenure *, const struct history_tenure *next);
 /* What this member alone knows about a change. `began`: the last change to a leader before it, or NULL. */
 uint32_t history_make_statements(struct history *, const struct history_entry *change,
                                  const struct history_entry *began, struct history_statement *list);

@@ -104,13 +104,20 @@ static void tell_no_majority(const struct config *config, const struct history_e
     size_t used =
         (size_t)snprintf(text, HISTORY_TEXT, "no majority has renewed the lease of %s for %" PRIu64 " ms", self,
                          e->more / NS_PER_MS);
+    if (e->flags && used < HISTORY_TEXT) {
+        used += (size_t)snprintf(text + used, HISTORY_TEXT - used, ": its agent stood still");
+        before = "; ";
+    }
     for (el_node member = 1; member <= config->member_count && used < HISTORY_TEXT; member++) {
         if (!(e->token >> (member - 1) & 1)) continue;
         used += (size_t)snprintf(text + used, HISTORY_TEXT - used, "%s%s", before, name(config, member));
         before = ", ";
     }
     if (used < HISTORY_TEXT)
-        snprintf(text + used, HISTORY_TEXT - used, "%s", e->token ? " silent" : ", though voters are heard");
+        snprintf(text + used, HISTORY_TEXT - used, "%s",
+                 e->token   ? " silent"
+                 : e->flags ? ""
+                            : ", though voters are heard");
 }
 
 /* Events of this member's leadership: the text before the member's name, and after it. */
@@ -140,10 +147,14 @@ void history_sentence(const struct config *config, const struct history_entry *e
         break;
     case HISTORY_NO_MAJORITY: tell_no_majority(config, e, text); break;
     case HISTORY_LAST_HEARD:
-        snprintf(text, HISTORY_TEXT,
-                 e->flags ? "%s is heard, but does not count: its settings differ"
-                          : "%s is heard for the last time",
-                 who);
+        if (e->who == config->self)
+            snprintf(text, HISTORY_TEXT, "the agent of %s stands still, for %" PRIu64 " ms", self,
+                     e->more / NS_PER_MS);
+        else
+            snprintf(text, HISTORY_TEXT,
+                     e->flags ? "%s is heard, but does not count: its settings differ"
+                              : "%s is heard for the last time",
+                     who);
         break;
     case HISTORY_ASKED_TO_TRANSFER:
         snprintf(text, HISTORY_TEXT, "%s is asked to hand over to %s: its worker is told to stop", self, who);

@@ -81,12 +81,38 @@ uint32_t history_restate(struct history *c, uint64_t group,
 
 /* ---- Believing ---- */
 
+/* When the tenure of this change began: as seen here, or if it was seen late, as its leader's agent says. */
+static uint64_t began_at(const struct history *c, const struct history_entry *e)
+{
+    const struct history_stated *began = find(c, e->group, e->token, e->who, HISTORY_STATES_BEGINNING);
+    return began && began->at_ns && began->at_ns + LATE_SIGHT < e->at_ns ? began->at_ns : e->at_ns;
+}
+
+/* A leader that was cut off sees the next one late, and then states a gap that reaches into the next tenure: false. */
+static bool is_gap_between(const struct history *c, const struct history_stated *gap, el_node leader)
+{
+    const struct history_entry *next = NULL, *last = NULL;
+    for (uint32_t back = 1; back <= history_held(&c->changes) && back <= LOOK_BACK; back++) {
+        const struct history_entry *e = history_back(&c->changes, back);
+        if (e->group != gap->group || !e->who) continue;
+        if (e->who == leader && e->token == gap->token)
+            next = e;
+        else if (next && e->who == gap->by && (!last || e->token == last->token))
+            last = e;
+        else if (next)
+            break;
+    }
+    const struct history_stated *ended =
+        last ? find(c, gap->group, last->token, gap->by, HISTORY_STATES_END) : NULL;
+    return !ended || began_at(c, last) + ended->span_ns + gap->span_ns <= began_at(c, next) + LATE_SIGHT;
+}
+
 static uint64_t nobody_before(const struct history *c, uint64_t group, uint64_t token, el_node leader,
                               el_node before, uint64_t seen)
 {
     const struct history_stated *gap = before ? find(c, group, token, before, HISTORY_STATES_GAP) : NULL;
     const struct history_stated *began = find(c, group, token, leader, HISTORY_STATES_BEGINNING);
-    if (gap) return gap->span_ns;
+    if (gap && is_gap_between(c, gap, leader)) return gap->span_ns;
     return began && began->span_ns ? began->span_ns - 1 : seen;
 }
 
@@ -103,6 +129,12 @@ void history_correct(const struct history *c, uint64_t group, struct history_ten
     t->ended = (enum history_end)ended->word;
     t->ended_ns = t->began_ns + ended->span_ns;
     t->detail = ended->detail[0] ? ended->detail : NULL;
+}
+
+void history_clip(struct history_tenure *t, const struct history_tenure *next)
+{
+    if (t->ended_ns <= next->began_ns) return;
+    t->ended_ns = next->began_ns > t->began_ns ? next->began_ns : t->began_ns;
 }
 
 void history_complete(const struct history *c, struct history_entry *change)
@@ -154,15 +186,24 @@ void history_settle(struct history *c, uint64_t now_ns, void (*tell)(void *conte
 /* ---- Silence ---- */
 
 void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, uint64_t unrenewed_ns,
-                           const uint64_t *heard_ns, uint64_t late_ns, uint64_t differing)
+                           const uint64_t *heard_ns, uint64_t late_ns, uint64_t still_ns, uint64_t differing)
 {
     uint64_t silent = 0, told = 0;
     if (!c) return;
     now_ns += c->shift;
+    if (still_ns < late_ns || still_ns > now_ns) still_ns = 0;
+    if (still_ns)
+        history_add_step(c, (struct history_entry){.what = HISTORY_LAST_HEARD,
+                                                   .at_ns = now_ns - still_ns,
+                                                   .group = group,
+                                                   .more = still_ns,
+                                                   .who = (uint8_t)c->config->self});
     for (uint32_t i = 0; i < c->config->member_count; i++) {
         const bool is_voter = config_votes(c->config, i + 1) && i + 1 != c->config->self;
-        if (is_voter && heard_ns[i] > late_ns) silent |= UINT64_C(1) << i;
-        if (!is_voter || unrenewed_ns == 0) differing &= ~(UINT64_C(1) << i);
+        if (is_voter && heard_ns[i] > still_ns && heard_ns[i] - still_ns > late_ns) silent |= UINT64_C(1) << i;
+        /* One that was not heard while this agent stood still is not known to differ. */
+        const bool is_heard = still_ns == 0 || heard_ns[i] <= late_ns;
+        if (!is_voter || !is_heard || unrenewed_ns == 0) differing &= ~(UINT64_C(1) << i);
     }
     for (uint32_t n = 0; n < c->config->member_count; n++) { /* the first that fell silent first */
         uint32_t first = CONFIG_MEMBERS_MAX;
@@ -189,6 +230,7 @@ void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, u
                                                .at_ns = now_ns,
                                                .group = group,
                                                .token = silent,
+                                               .flags = still_ns > 0,
                                                .more = unrenewed_ns});
 }
 
@@ -204,12 +246,17 @@ static const struct history_entry *noted_with(const struct history *c, const str
     return NULL;
 }
 
-/* "b silent for 812 ms, c never heard, d does not count" */
+/* "the agent of a stood still for 3121 ms, b silent for 812 ms, c never heard, d does not count" */
 static void write_silent(const struct history *c, const struct history_entry *lost, uint32_t back, char *text,
                          size_t size)
 {
+    const el_node self = c->config->self;
+    const struct history_entry *still = lost->flags ? noted_with(c, lost, back, self) : NULL;
     size_t used = 0;
     text[0] = '\0';
+    if (still)
+        used = (size_t)snprintf(text, size, "the agent of %s stood still for %" PRIu64 " ms",
+                                c->config->members[self - 1].name, still->more / NS_PER_MS);
     for (uint32_t i = 0; i < c->config->member_count && used < size; i++) {
         const struct history_entry *last = noted_with(c, lost, back, i + 1);
         const bool is_silent = lost->token >> i & 1;
@@ -259,6 +306,18 @@ void history_write_silence(const struct history *c, uint64_t group, char text[HI
 
 /* ---- Stating ---- */
 
+/* Whether this member noticed the end of its last tenure so late that the next leader may have begun long before it was seen. */
+static bool is_end_noticed_late(const struct history *c, const struct history_entry *change)
+{
+    const struct history_entry *e = change;
+    for (uint32_t back = 1; e->whom != c->config->self; back++) {
+        if (back > history_held(&c->changes) || back > LOOK_BACK) return false;
+        const struct history_entry *earlier = history_back(&c->changes, back);
+        if (earlier->group == change->group) e = earlier;
+    }
+    return e->more != UINT64_MAX && e->more > LATE_SIGHT;
+}
+
 uint32_t history_make_statements(struct history *c, const struct history_entry *change,
                                  const struct history_entry *began, struct history_statement *list)
 {
@@ -268,7 +327,8 @@ uint32_t history_make_statements(struct history *c, const struct history_entry *
         const bool is_known = began && began->who == self;
         struct history_statement *s = &list[count++];
         *s = (struct history_statement){.what = HISTORY_STATES_END, .token = is_known ? began->token : 0};
-        s->span_ns = is_known ? change->at_ns - began->at_ns : 0;
+        const uint64_t lost_at = history_lost_at(change);
+        s->span_ns = is_known && lost_at > began->at_ns ? lost_at - began->at_ns : 0;
         const struct history_entry *lost =
             change->ended == HISTORY_NO_QUORUM
                 ? last_loss(c, change->group, is_known ? began->number : 0, &back)
@@ -279,7 +339,7 @@ uint32_t history_make_statements(struct history *c, const struct history_entry *
         if (!is_known) count--;
     }
     if (change->who && change->nobody_ns != UINT64_MAX && began && began->who == self &&
-        began->token != change->token)
+        began->token != change->token && !is_end_noticed_late(c, change))
         list[count++] = (struct history_statement){
             .what = HISTORY_STATES_GAP, .token = change->token, .span_ns = change->nobody_ns};
     if (change->who == self && change->note != HISTORY_RETURN) {

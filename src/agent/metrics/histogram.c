@@ -21,7 +21,7 @@ void metrics_observe(struct metrics_histogram *histogram, uint64_t ns)
     histogram->sum_ns += ns;
 }
 
-enum { S_PER_MINUTE = 60 };
+enum { S_PER_MINUTE = 60, STILL_S = 10 };
 
 static uint64_t minute_of(uint64_t now)
 {
@@ -45,6 +45,17 @@ void metrics_woke(struct metrics_lateness *lateness, uint64_t now, uint64_t aske
     turn_over(lateness, minute_of(now));
     metrics_observe(&lateness->histogram, late);
     if (late > *longest) *longest = late;
+    lateness->asked_ns = now;
+    if (late < lateness->still_ns && now - lateness->still_until < STILL_S * NS_PER_S) return;
+    lateness->still_ns = late;
+    lateness->still_until = now;
+}
+
+uint64_t metrics_stood_still_ns(const struct metrics_lateness *lateness, uint64_t now, uint64_t since)
+{
+    const uint64_t measured = lateness->still_until >= since ? lateness->still_ns : 0,
+                   asked = lateness->asked_ns, pending = asked && now > asked ? now - asked : 0;
+    return measured > pending ? measured : pending;
 }
 
 uint64_t metrics_longest_lateness_ns(const struct metrics_lateness *lateness, uint64_t now)

@@ -31,6 +31,8 @@ struct metrics_lateness {
     uint64_t
         longest_ns[METRICS_MINUTES]; /* in each minute of the last hour; the minute modulo METRICS_MINUTES */
     uint64_t minute;                 /* the newest with a place there */
+    uint64_t asked_ns;               /* when it is to go on next, or did; 0: not known yet */
+    uint64_t still_ns, still_until;  /* the longest of the last 10 s, and when it ended */
 };
 
 /* How much later than a beat after the last one the leases of this member were renewed, in the last hour. A lease is kept if
@@ -103,6 +105,8 @@ uint64_t metrics_step_ns(uint32_t step);
 uint64_t metrics_renewals_of_hour(const struct metrics_renewals *, uint64_t now,
                                   uint64_t counts[METRICS_STEPS]);
 uint64_t metrics_lost_in_hour(const struct metrics_renewals *, uint64_t now);
+/* For how long the loop stood still, if it went on at `since` or later, or is about to; 0: it did not. */
+uint64_t metrics_stood_still_ns(const struct metrics_lateness *, uint64_t now, uint64_t since);
 /* The most in the 60 minutes that end with this one. */
 uint64_t metrics_longest_lateness_ns(const struct metrics_lateness *, uint64_t now);
 /* Counts an HTTP answer; codes that are not in the table are ignored. */

@@ -46,6 +46,13 @@ static bool counts_in(void *context, const struct host_group *group, el_node mem
     return serve_counts(context, member, group);
 }
 
+static uint64_t stood_still(void *context, uint64_t since_ns)
+{
+    const struct serve *serve = context;
+    return serve->metrics ? metrics_stood_still_ns(&serve->metrics->lateness, host_clock(serve->host), since_ns)
+                          : 0;
+}
+
 static bool has_page(void *context, const void *client)
 {
     (void)context;
@@ -235,6 +242,7 @@ static struct serve *make(uv_loop_t *loop, const struct config *config, struct h
     serve->leaderships.reads_page = has_page;
     serve->leaderships.hangs = serve_hangs;
     serve->leaderships.counts = counts_in;
+    serve->leaderships.stood_still = stood_still;
     serve->leaderships.page = serve->page = deadline_page_new();
     serve->leaderships.tenure = on_tenure;
     serve->leaderships.noted = on_noted;

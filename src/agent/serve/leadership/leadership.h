@@ -135,6 +135,8 @@ struct leaderships {
     /* Its lease was not renewed in time, and counts as renewed so late: a lease at least, so that every shorter lease would have
      * been lost too. Called for each group. May be NULL. */
     void (*lapsed)(void *context, const struct leadership *, uint64_t late_ns);
+    /* For how long this agent stood still, if it went on at `since` or later; may be NULL: never. */
+    uint64_t (*stood_still)(void *context, uint64_t since_ns);
     /* Whether the client reads its deadlines on the page; may be NULL: none does. */
     bool (*reads_page)(void *context, const void *client);
     /* Whether a voter has the same settings for the group, if it is heard; may be NULL: all have. */
@@ -206,6 +208,9 @@ void leaderships_renewed(struct leaderships *, uint32_t cell);
 void leadership_tell_leases(struct leadership *);
 /* The last deadline that the holder can know, by event or by the page. */
 uint64_t leadership_told_until(const struct leadership *);
+/* How long ago that was, in the last tenure; UINT64_MAX: it is not over, or the tenure had no worker. The work had stopped by
+ * then, so a tenure is never told to have lasted longer, however late this agent notices. */
+uint64_t leadership_over_ns(const struct leadership *, uint64_t token);
 
 enum leadership_answer leadership_enter(struct leadership *, void *client, uint64_t priority,
                                         const char *value);

@@ -16,6 +16,12 @@ uint64_t leadership_told_until(const struct leadership *o)
     return follows_cell(o) ? o->all->cells[o->tenure->cell] : o->tenure->deadline_ns;
 }
 
+uint64_t leadership_over_ns(const struct leadership *o, uint64_t token)
+{
+    const uint64_t now = host_clock(o->all->host), until = leadership_told_until(o);
+    return o->tenure->token == token && until < now ? now - until : UINT64_MAX;
+}
+
 void leadership_catch_up(struct leadership *o)
 {
     o->tenure->deadline_ns = leadership_told_until(o);

@@ -37,12 +37,15 @@ void serve_count_change(struct serve *serve, struct leadership *o, const struct 
                         struct history_change *change)
 {
     const el_node self = serve->config->self, was = o->seen_leader, is = view->leader;
-    const uint64_t silence = was && was != self ? host_heard(serve->host, was) : 0;
+    const uint64_t over = was && was == self ? leadership_over_ns(o, o->seen_token) : UINT64_MAX,
+                   silence = was && was != self   ? host_heard(serve->host, was)
+                             : over != UINT64_MAX ? over
+                                                  : 0;
     *change = (struct history_change){.group = history_group(host_name(o->group)),
                                       .before = was,
                                       .leader = is,
                                       .token = view->token,
-                                      .heard_ns = was && was != self ? silence : UINT64_MAX,
+                                      .heard_ns = was && was != self ? silence : over,
                                       .nobody_ns = UINT64_MAX};
     count(serve->metrics, self, was, is);
     if (was != EL_NOBODY) o->lost_ns = lost_at(silence, now);

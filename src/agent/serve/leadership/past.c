@@ -57,8 +57,12 @@ bool leadership_record_silence(const struct leadership *o, bool is_said)
         if (peer != config->self && o->all->counts && !o->all->counts(o->all->context, o->group, peer))
             differing |= UINT64_C(1) << (peer - 1);
     }
+    const uint64_t still = is_unrenewed && o->all->stood_still && unrenewed < now
+                               ? o->all->stood_still(o->all->context, now - unrenewed)
+                               : 0;
     history_lose_majority(o->all->history, host_stopwatch(o->all->host), history_group(host_name(o->group)),
-                          is_unrenewed ? unrenewed : 0, heard, is_unrenewed ? late : UINT64_MAX, differing);
+                          is_unrenewed ? unrenewed : 0, heard, is_unrenewed ? late : UINT64_MAX, still,
+                          differing);
     const uint64_t lease = host_lease_ns(o->group);
     if (o->all->lapsed) o->all->lapsed(o->all->context, o, unrenewed > lease ? unrenewed : lease);
     return true;

@@ -26,6 +26,7 @@ static char told[8192];
 static struct history_statement stated[HISTORY_STATEMENTS_MAX];
 static uint32_t stated_count;
 static uint64_t lost_ns; /* since when nobody leads; 0: not known */
+static uint64_t over_ms; /* how long ago the lease of b was over; 0: it was not */
 
 static int begin(void **state)
 {
@@ -34,7 +35,7 @@ static int begin(void **state)
         snprintf(config.members[i].name, sizeof config.members[i].name, "%c", 'a' + (int)i);
     quorum = el_algorithm_named("quorum");
     us = 10000000;
-    lost_ns = 0;
+    lost_ns = over_ms = 0;
     group = history_group("billing");
     other = history_group("other");
     history = history_new(&config, us * 1000);
@@ -73,13 +74,13 @@ static struct history_entry last_change;
 /* As agent/serve measures it. */
 static void lead_of(uint64_t of, el_node before, el_node leader, uint64_t token, uint64_t heard_ms)
 {
-    const uint64_t now = us++ * 1000, silence = before == B ? 0 : heard_ms * 1000000;
+    const uint64_t now = us++ * 1000, silence = (before == B ? over_ms : heard_ms) * 1000000;
     if (before) lost_ns = now - silence;
     const struct history_change change = {.group = of,
                                           .before = before,
                                           .leader = leader,
                                           .token = token,
-                                          .heard_ns = before == B ? UINT64_MAX : heard_ms * 1000000,
+                                          .heard_ns = before == B && over_ms == 0 ? UINT64_MAX : silence,
                                           .nobody_ns = leader && lost_ns ? now - lost_ns : UINT64_MAX,
                                           .is_failover = true};
     if (leader) lost_ns = 0;
@@ -479,7 +480,7 @@ static void a_leader_without_a_majority_has_not_resigned(void **state)
     const uint64_t heard_ns[] = {630 * NS_PER_MS, 0, 612 * NS_PER_MS};
     lead(EL_NOBODY, B, 5, 0);
     us += 3000000;
-    history_lose_majority(history, us * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 0);
+    history_lose_majority(history, us * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 0, 0);
     us++;
     leadership(HISTORY_RESIGNED);
     note(QUORUM_RESIGNS, 5, 0);
@@ -515,7 +516,7 @@ static void voters_that_are_heard_but_do_not_answer_are_not_silent(void **state)
     const uint64_t heard_ns[] = {1000000, 0, 2000000};
     lead(EL_NOBODY, B, 5, 0);
     us += 3000000;
-    history_lose_majority(history, us++ * 1000, group, 950 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 0);
+    history_lose_majority(history, us++ * 1000, group, 950 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 0, 0);
     lead(B, EL_NOBODY, 0, 0);
     assert_string_equal(tell(), "0 no majority has renewed the lease of b for 950 ms, though voters are heard; "
                                 "1 b no longer leads: no leader");
@@ -528,7 +529,7 @@ static void a_renewal_that_came_too_late_is_no_silence(void **state)
     char text[HISTORY_TEXT];
     lead(EL_NOBODY, B, 5, 0);
     us += 3000000;
-    history_lose_majority(history, us++ * 1000, group, 0, heard_ns, UINT64_MAX, 1);
+    history_lose_majority(history, us++ * 1000, group, 0, heard_ns, UINT64_MAX, 0, 1);
     leadership(HISTORY_RESIGNED);
     note(QUORUM_RESIGNS, 5, 0);
     lead(B, EL_NOBODY, 0, 0);
@@ -549,7 +550,7 @@ static void a_voter_that_does_not_count_is_named(void **state)
     char text[HISTORY_TEXT];
     lead(EL_NOBODY, B, 5, 0);
     us += 3000000;
-    history_lose_majority(history, us++ * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 5);
+    history_lose_majority(history, us++ * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 0, 5);
     lead(B, EL_NOBODY, 0, 0);
     assert_string_equal(tell(), "0 a is heard for the last time; "
                                 "630000 c is heard, but does not count: its settings differ; "
@@ -594,6 +595,151 @@ static void a_leaders_own_agent_is_believed_about_its_tenure(void **state)
     assert_int_equal(story.before.ended, HISTORY_NO_QUORUM);
     assert_int_equal(story.after.began, HISTORY_HANDED_OVER);
     assert_int_equal(story.after.nobody_ns, 9000000);
+}
+
+/* b's agent stands still for 3 s, and finds its lease over for 2.2 s, and c leading. */
+static void stand_still(void)
+{
+    const uint64_t heard_ns[] = {3121 * NS_PER_MS, 0, 3121 * NS_PER_MS};
+    lead(EL_NOBODY, B, 5, 0);
+    us += 5000000 - 1;
+    over_ms = 2200;
+    history_lose_majority(history, us * 1000, group, 3121 * NS_PER_MS, heard_ns, 450 * NS_PER_MS,
+                          3000 * NS_PER_MS, 5); /* nobody that is not heard counts */
+    lead(B, EL_NOBODY, 0, 0);
+}
+
+static void a_tenure_ends_with_its_lease_however_late_that_is_noticed(void **state)
+{
+    stand_still();
+    assert_int_equal(stated_count, 1);
+    assert_int_equal(stated[0].span_ns, 2800 * NS_PER_MS);
+    assert_string_equal(past_leaders(8), "b 5 seen no-quorum");
+    assert_int_equal(tenures[0].ended_ns - tenures[0].began_ns, 2800 * NS_PER_MS);
+    lead(EL_NOBODY, C, 8, 0);
+    assert_int_equal(stated_count, 0); /* when c began is for its agent to say */
+    past_leaders(8);
+    assert_true(tenures[0].ended_ns < tenures[1].began_ns);
+    assert_int_equal(tenures[1].nobody_ns, (2200 * 1000 + 1) * UINT64_C(1000));
+}
+
+static void an_end_that_is_noticed_at_once_tells_the_gap(void **state)
+{
+    lead(EL_NOBODY, B, 5, 0);
+    us += 5000000;
+    over_ms = 3;
+    lead(B, EL_NOBODY, 0, 0);
+    lead(EL_NOBODY, C, 8, 0);
+    assert_int_equal(stated_count, 1);
+    assert_int_equal(stated[0].what, HISTORY_STATES_GAP);
+    assert_int_equal(stated[0].span_ns, 3001 * 1000);
+}
+
+static void an_agent_that_stood_still_blames_nobody_else(void **state)
+{
+    stand_still();
+    char text[HISTORY_TEXT];
+    assert_string_equal(tell(),
+                        "0 the agent of b stands still, for 3000 ms; "
+                        "3000000 no majority has renewed the lease of b for 3121 ms: its agent stood still; "
+                        "3000000 b no longer leads: no leader");
+    assert_string_equal(story.before.detail, "the agent of b stood still for 3000 ms");
+    history_write_silence(history, group, text);
+    assert_string_equal(
+        text, "no majority has renewed the lease for 3121 ms: the agent of b stood still for 3000 ms");
+}
+
+static void a_voter_that_was_silent_for_longer_is_named_too(void **state)
+{
+    const uint64_t heard_ns[] = {3700 * NS_PER_MS, 0, 3121 * NS_PER_MS};
+    lead(EL_NOBODY, B, 5, 0);
+    us += 5000000;
+    history_lose_majority(history, us * 1000, group, 3121 * NS_PER_MS, heard_ns, 450 * NS_PER_MS,
+                          3000 * NS_PER_MS, 0);
+    lead(B, EL_NOBODY, 0, 0);
+    (void)tell();
+    assert_non_null(strstr(told, "for 3121 ms: its agent stood still; a silent; "));
+    assert_string_equal(story.before.detail, "the agent of b stood still for 3000 ms, a silent for 3700 ms");
+}
+
+static void a_short_stop_is_no_cause(void **state)
+{
+    const uint64_t heard_ns[] = {630 * NS_PER_MS, 0, 612 * NS_PER_MS};
+    lead(EL_NOBODY, B, 5, 0);
+    us += 3000000;
+    history_lose_majority(history, us * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS,
+                          400 * NS_PER_MS, 0);
+    lead(B, EL_NOBODY, 0, 0);
+    (void)tell();
+    assert_string_equal(story.before.detail, "a silent for 630 ms, c silent for 612 ms");
+}
+
+/* An agent of another version says that its tenure lasted until it noticed the end. */
+static void no_tenure_ends_after_the_next_one_begins(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    lead(A, EL_NOBODY, 0, 450);
+    us += 500000;
+    lead(EL_NOBODY, C, 8, 0);
+    hear_stated(A, HISTORY_STATES_END, 5, 4710 * NS_PER_MS, "no-quorum");
+    past_leaders(8);
+    assert_int_equal(tenures[0].ended_ns, tenures[1].began_ns);
+    assert_true(history_tell(history, group, &story));
+    assert_int_equal(story.before.ended_ns, story.after.began_ns);
+}
+
+/* A leader that was cut off for 5 s has seen the next one late. */
+static void a_gap_that_reaches_into_the_next_tenure_is_not_believed(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    lead(A, EL_NOBODY, 0, 450);
+    us += 500000;
+    lead(EL_NOBODY, C, 8, 0);
+    hear_stated(A, HISTORY_STATES_END, 5, 700 * NS_PER_MS, "no-quorum");
+    hear_stated(C, HISTORY_STATES_BEGINNING, 8, 940 * NS_PER_MS + 1, "elected");
+    hear_stated(A, HISTORY_STATES_GAP, 8, 5800 * NS_PER_MS, "");
+    past_leaders(8);
+    assert_int_equal(tenures[1].nobody_ns, 940 * NS_PER_MS);
+    hear_stated(A, HISTORY_STATES_GAP, 8, 800 * NS_PER_MS, "");
+    past_leaders(8);
+    assert_int_equal(tenures[1].nobody_ns, 800 * NS_PER_MS);
+}
+
+static void steps_are_told_in_the_order_of_their_times(void **state)
+{
+    const uint64_t heard_ns[] = {630 * NS_PER_MS, 0, 900 * NS_PER_MS};
+    lead(EL_NOBODY, B, 5, 0);
+    us += 3000000;
+    note(QUORUM_WOULD_HAND_OVER, A, 0); /* the first cause by its number, and not by its time */
+    us += 100000;
+    history_lose_majority(history, us * 1000, group, 618 * NS_PER_MS, heard_ns, 450 * NS_PER_MS, 0, 0);
+    lead(B, EL_NOBODY, 0, 0);
+    (void)tell();
+    assert_true(story.count > 4);
+    assert_int_equal(story.first_ns, story.steps[0].at_ns);
+    assert_int_equal(story.steps[0].who, C);
+    for (uint32_t i = 1; i < story.count; i++) assert_true(story.steps[i].at_ns >= story.steps[i - 1].at_ns);
+}
+
+static void without_a_next_leader_a_story_ends(void **state)
+{
+    lead(EL_NOBODY, A, 5, 0);
+    us += 1000000;
+    lead(A, EL_NOBODY, 0, 450);
+    us += 9000000;
+    note(QUORUM_STANDS, 7, 0);
+    us += 2000000;
+    note(QUORUM_STANDS, 9, 0);
+    lead(EL_NOBODY, EL_NOBODY, 9, 0);
+    (void)tell();
+    assert_non_null(strstr(told, "term 7"));
+    assert_null(strstr(told, "term 9"));
+    assert_int_equal(story.count, 3);
+    note(QUORUM_STANDS, 11, 0);
+    lead(EL_NOBODY, C, 11, 0); /* it explains how a leader came about, however long that took */
+    assert_non_null(strstr(tell(), "term 9"));
 }
 
 /* "a elected, c no-quorum, 9 ms": by whom, how the one before ended, and the gap. */
@@ -785,6 +931,15 @@ int main(void)
         TEST(voters_that_are_heard_but_do_not_answer_are_not_silent),
         TEST(a_renewal_that_came_too_late_is_no_silence),
         TEST(a_voter_that_does_not_count_is_named),
+        TEST(a_tenure_ends_with_its_lease_however_late_that_is_noticed),
+        TEST(an_end_that_is_noticed_at_once_tells_the_gap),
+        TEST(an_agent_that_stood_still_blames_nobody_else),
+        TEST(a_voter_that_was_silent_for_longer_is_named_too),
+        TEST(a_short_stop_is_no_cause),
+        TEST(no_tenure_ends_after_the_next_one_begins),
+        TEST(a_gap_that_reaches_into_the_next_tenure_is_not_believed),
+        TEST(steps_are_told_in_the_order_of_their_times),
+        TEST(without_a_next_leader_a_story_ends),
         TEST(a_leaders_own_agent_is_believed_about_its_tenure),
         TEST(a_change_is_completed_by_what_the_leaders_say),
         TEST(the_first_leader_has_none_before),

@@ -162,6 +162,24 @@ static void the_longest_lateness_is_of_the_last_hour(void **state)
     assert_int_equal(metrics_longest_lateness_ns(l, first + 5000 * MINUTE), 2);
 }
 
+static void a_loop_that_stood_still_is_known_before_and_after_it_is_measured(void **state)
+{
+    const uint64_t at = 1000 * MINUTE, second = MINUTE / 60;
+    struct metrics_lateness *l = &metrics.lateness;
+    assert_int_equal(metrics_stood_still_ns(l, at, at), 0);
+    l->asked_ns = at;
+    assert_int_equal(metrics_stood_still_ns(l, at - 1, at - 1), 0);
+    assert_int_equal(metrics_stood_still_ns(l, at + 3 * second, at), 3 * second);
+    metrics_woke(l, at + 3 * second, at);
+    assert_int_equal(metrics_stood_still_ns(l, at + 3 * second, at), 3 * second);
+    metrics_woke(l, at + 4 * second, at + 4 * second - 20); /* a shorter one soon after hides nothing */
+    assert_int_equal(metrics_stood_still_ns(l, at + 4 * second, at), 3 * second);
+    assert_int_equal(metrics_stood_still_ns(l, at + 4 * second, at + 3 * second + 1), 0);
+    metrics_woke(l, at + 14 * second, at + 14 * second - 20);
+    assert_int_equal(metrics_stood_still_ns(l, at + 14 * second, at), 20);
+    assert_int_equal(metrics_stood_still_ns(l, at + 16 * second, at), 2 * second); /* within a turn */
+}
+
 /* The first round trip to a peer may include a handshake: 146 ms on a loopback, as a mean of few, would mislead. */
 static void a_median_needs_several_and_one_late_does_not_move_it(void **state)
 {
@@ -245,6 +263,7 @@ int main(void)
         TEST(drops_and_answers_say_why),
         TEST(what_is_late_is_counted_and_what_is_not_too),
         TEST(the_longest_lateness_is_of_the_last_hour),
+        TEST(a_loop_that_stood_still_is_known_before_and_after_it_is_measured),
         TEST(a_median_needs_several_and_one_late_does_not_move_it),
         TEST(lost_leases_are_those_of_the_last_hour),
         TEST(late_renewals_are_those_of_the_last_hour),

@@ -116,12 +116,40 @@ static void a_lease_that_was_lost_is_as_late_as_it_is(void **state)
                     now - renewed_at + 200 * MS); /* the last one was up to a beat before */
 }
 
+static uint64_t still_since;
+
+static uint64_t stand_still(void *context, uint64_t since_ns)
+{
+    still_since = since_ns;
+    return 2900 * MS;
+}
+
+/* The agent was stopped: that is the cause, and its worker knew the end of the lease. */
+static void an_agent_that_stood_still_says_so(void **state)
+{
+    lead_with_history();
+    char text[HISTORY_TEXT];
+    struct leadership *o = leadership(1, "g");
+    const uint64_t told_until = leadership_told_until(o), renewed_at = now, token = o->tenure->token;
+    members[0].leaderships.stood_still = stand_still;
+    assert_true(leadership_over_ns(o, token) == UINT64_MAX);
+    now += 3000 * MS;
+    assert_true(leadership_record_silence(o, false));
+    assert_in_range(still_since, renewed_at - 200 * MS, renewed_at);
+    assert_int_equal(leadership_over_ns(o, token), now - told_until);
+    assert_true(leadership_over_ns(o, token + 1) == UINT64_MAX);
+    history_write_silence(history, history_group("g"), text);
+    assert_non_null(strstr(text, " ms: the agent of m1 stood still for 2900 ms"));
+    assert_null(strstr(text, "silent"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_worker_that_resigns_says_so, forget),
         cmocka_unit_test_teardown(a_worker_that_resigns_without_a_majority_does_not, forget),
         cmocka_unit_test_teardown(a_lease_that_was_lost_is_as_late_as_it_is, forget),
+        cmocka_unit_test_teardown(an_agent_that_stood_still_says_so, forget),
         cmocka_unit_test_teardown(a_worker_that_was_renewed_too_late_does_not, forget),
         cmocka_unit_test_teardown(a_worker_that_was_renewed_too_late_and_asked_to_stop_was_asked, forget),
         cmocka_unit_test_teardown(one_silent_voter_of_three_is_no_cause, forget),
