@@ -27,7 +27,7 @@ story_other_settings() {
     await 30 "a counts two of three: $(votes a)" has_votes a 2
     await 30 "c counts itself alone" has_votes c 1
     await 30 "doctor at a names the key: $(cat "$dir/doctor-a" 2> /dev/null)" doctor_says a \
-        '^WRONG +member c .*does not count: lease of \[group work\] is 3s here and 2s there'
+        '^WRONG +member c .*does not count where it differs: lease of \[group work\] is 3s here and 2s there'
     doctor_says a '^ok +majority +2 of 3 votes count' || fail "$(cat "$dir/doctor-a")"
     ! doctor a || fail "doctor at a finds all well"
     await 30 "doctor at c: $(cat "$dir/doctor-c" 2> /dev/null)" doctor_says c '^WRONG +majority +1 of 3 votes count'
@@ -101,7 +101,7 @@ story_other_members_are_told() {
     work a b
     await_leader
     await 30 "doctor at a names the member: $(cat "$dir/doctor-a" 2> /dev/null)" doctor_says a \
-        '^WRONG +member c .*does not count: member d is none here and id=4 role=voter there'
+        '^WRONG +member c .*does not count where it differs: member d is none here and id=4 role=voter there'
     await 30 "a counts two of three" has_votes a 2
     await_log a 'level=warn.*c does not count where it differs: member d'
     await 30 "a metric for c" is_metric a 'elector_network_peer_differs{from="c"}' 1

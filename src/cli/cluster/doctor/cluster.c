@@ -65,9 +65,10 @@ static void check_member(struct doctor *d, const json_t *member, size_t *votes, 
             "install the same version of elector on both",
             address, speaks);
     else if (differs)
-        doctor_say(d, WRONG, what,
-                   "%s, heard, but it does not count: %s; make the files the same, and restart the agent",
-                   address, differences);
+        doctor_say(
+            d, WRONG, what,
+            "%s, heard, but it does not count where it differs: %s; make the files the same, and restart the agent",
+            address, differences);
     else if (reachable && ever)
         doctor_say(d, FINE, what, "%s, heard %" PRIu64 " ms ago", address, ms);
     else if (ever)
