@@ -109,7 +109,7 @@ static bool has_majority(const json_t *answer)
     return majority > 0 && least_counted(answer) >= majority;
 }
 
-/* "nobody can be elected in [group work] until 1 more counts there; in other groups 3 count" */
+/* "nobody can be elected in [group work] until 1 more counts there; elsewhere 3 count" */
 static void write_lacks(const json_t *answer, uint64_t majority)
 {
     const json_t *list = json_object_get(answer, "differing"), *one;
