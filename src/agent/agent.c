@@ -185,6 +185,9 @@ static void before_waiting(uv_prepare_t *handle)
     if (alive < next) next = alive;
     const uint64_t dropped = serve_forget_some(agent->serve, now);
     if (dropped < next) next = dropped;
+    bool is_lost;
+    const uint64_t silent_until = host_silent_until(agent->host, &is_lost);
+    exchange_keep_silent(agent->exchange, silent_until, is_lost);
     const uint64_t told = exchange_tick(agent->exchange, now);
     if (told < next) next = told;
     const uint64_t guarded = guardian_client_tick(agent->guardian);

@@ -314,6 +314,19 @@ enum host_difference host_differs(const struct host *host, el_node peer)
     return HOST_SAME;
 }
 
+bool host_knows_silence(const struct host_group *group)
+{
+    (void)group;
+    return false;
+}
+
+uint64_t host_silent_until(const struct host *host, bool *is_lost)
+{
+    (void)host;
+    *is_lost = false;
+    return 0;
+}
+
 bool host_hears_in(const struct host_group *group, el_node peer)
 {
     return host_hears(group->host, peer);

@@ -27,7 +27,7 @@ story_other_settings() {
     await 30 "a counts two of three: $(votes a)" has_votes a 2
     await 30 "c counts itself alone" has_votes c 1
     await 30 "doctor at a names the key: $(cat "$dir/doctor-a" 2> /dev/null)" doctor_says a \
-        '^WRONG +member c .*does not count: lease of \[group work\] is 3s here and 2s there'
+        '^WRONG +member c .*does not count where it differs: lease of \[group work\] is 3s here and 2s there'
     doctor_says a '^ok +majority +2 of 3 votes count' || fail "$(cat "$dir/doctor-a")"
     ! doctor a || fail "doctor at a finds all well"
     await 30 "doctor at c: $(cat "$dir/doctor-c" 2> /dev/null)" doctor_says c '^WRONG +majority +1 of 3 votes count'
@@ -39,6 +39,10 @@ story_other_settings() {
         ! grep -q '^pending: c does not count where it differs: lease of \[group work\] is 3s here and 2s there; ' "$dir/members"; then fail "$(cat "$dir/members")"; fi
     await 30 "a metric for c" is_metric a 'elector_network_peer_differs{from="c"}' 1
     is_metric a 'elector_network_peer_differs{from="b"}' 0 || fail "b differs by the metric"
+    members_say c '^1 of 3 votes count in all groups; 2 elect; nobody can be elected in \[group work\] until 1 more counts there; elsewhere 3 count$' ||
+        fail "$(cat "$dir/members")"
+    grep -qE '^WRONG +majority +1 of 3 votes count in \[group work\]: nobody can be elected there until there are 2; elsewhere 3 count$' "$dir/doctor-c" ||
+        fail "$(cat "$dir/doctor-c")"
     await_log c 'level=warn.*no majority: 1 of 3 votes count, others are heard but differ; nobody is elected or renews a lease where they differ until there are 2'
     local first=$token at=$leader other=b
     [ "$at" = a ] || other=a
@@ -61,6 +65,34 @@ story_other_settings() {
     judge
 }
 
+# A voter that has just started, or has lost its record, grants nothing for one promise: all say so, and count it afterwards.
+story_votes_after_a_restart() {
+    local m
+    found 3 '[group work]' 'lease = 8s'
+    start a b c
+    work a
+    await_leader
+    for m in a b c; do await 30 "$m counts all" members_say "$m" '^3 of 3 votes count; 2 elect; 1 more may fail$'; done
+    kill -KILL "${agent[b]}"
+    start b
+    await 30 "b knows it" members_say b '^pending: b has just started, and grants nothing for [0-9]\.[0-9] s more$'
+    await 30 "a knows it" members_say a '^pending: b has just started, and grants nothing for [0-9]\.[0-9] s more$'
+    grep -q '^2 of 3 votes count; 2 elect; 0 more may fail$' "$dir/members" || fail "$(cat "$dir/members")"
+    has_votes a 2 || fail "status at a: $(votes a)"
+    doctor_says a '^warn +vote of b +it has just started, and grants nothing for [0-9]+ ms more$' || fail "$(cat "$dir/doctor-a")"
+    grep -qE '^ok +majority +2 of 3 votes count' "$dir/doctor-a" || fail "$(cat "$dir/doctor-a")"
+    for m in a b c; do await 30 "$m counts all again" members_say "$m" '^3 of 3 votes count; 2 elect; 1 more may fail$'; done
+    has_votes a 3 || fail "status at a: $(votes a)"
+    kill -KILL "${agent[b]}"
+    await 30 "b is gone" has_ended "${agent[b]}"
+    rm "$dir/c/b/elector.state"
+    start b
+    await 30 "b has no record" members_say b '^pending: b has no record of its promises, and grants nothing '
+    await 30 "a knows it" members_say a '^pending: b has no record of its promises, and grants nothing '
+    for m in a b c; do await 30 "$m counts all at last" members_say "$m" '^3 of 3 votes count; 2 elect; 1 more may fail$'; done
+    judge
+}
+
 # c lists a fourth member, so it counts nowhere.
 story_other_members_are_told() {
     found 3
@@ -69,7 +101,7 @@ story_other_members_are_told() {
     work a b
     await_leader
     await 30 "doctor at a names the member: $(cat "$dir/doctor-a" 2> /dev/null)" doctor_says a \
-        '^WRONG +member c .*does not count: member d is none here and id=4 role=voter there'
+        '^WRONG +member c .*does not count where it differs: member d is none here and id=4 role=voter there'
     await 30 "a counts two of three" has_votes a 2
     await_log a 'level=warn.*c does not count where it differs: member d'
     await 30 "a metric for c" is_metric a 'elector_network_peer_differs{from="c"}' 1

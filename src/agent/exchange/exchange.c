@@ -12,6 +12,8 @@
 static const uint64_t HEARD_WITHIN = 2 * NS_PER_S; /* nothing is sent to a peer that is silent for longer */
 /* Links that flap must not push other statements out: the pause between statements of whom we hear doubles. */
 static const uint64_t HEARS_PAUSE = NS_PER_S, HEARS_PAUSE_MAX = 64 * NS_PER_S, HEARS_CALM = 600 * NS_PER_S;
+static const uint64_t SILENCE_MAX =
+    3600 * NS_PER_S;         /* that a peer can claim at once; its sum with a time fits */
 enum { HEARS_MEMBERS = 64 }; /* bits of a statement */
 enum { EAGER_TRIES = 5, PATIENT_TRIES = 15 };
 static const uint64_t EAGER = NS_PER_S / 5, PATIENT = 2 * NS_PER_S, SELDOM = 30 * NS_PER_S;
@@ -109,6 +111,10 @@ static void send_statements(struct exchange *e, uint64_t now, el_node to)
                                       .span = line->span,
                                       .length = (uint8_t)strlen(line->name),
                                       .value_length = (uint8_t)strlen(line->value)};
+        if (line->kind == EXCHANGE_SILENT) { /* as it is now, also if it is sent again */
+            entry.term = e->is_lost;
+            entry.span = e->silent_until > now ? e->silent_until - now : 0;
+        }
         memcpy(entry.text, line->name, entry.length);
         memcpy(entry.value, line->value, entry.value_length);
         if (line->at && now >= line->at) tell_age(&entry, now - line->at);
@@ -173,6 +179,15 @@ static uint64_t state_hears(struct exchange *e, uint64_t now)
     return next;
 }
 
+void exchange_keep_silent(struct exchange *e, uint64_t until, bool is_lost)
+{
+    const struct payload_entry entry = {.flags = EXCHANGE_SILENT};
+    if (is_lost == e->is_lost && until <= e->silent_until) return;
+    e->is_lost = is_lost;
+    e->silent_until = until;
+    exchange_state(e, &entry, 0);
+}
+
 uint64_t exchange_tick(struct exchange *e, uint64_t now)
 {
     uint64_t next = exchange_tick_requests(e, now);
@@ -211,6 +226,13 @@ bool exchange_hears(const struct exchange *e, el_node peer, uint64_t *members)
     return p->has_said_hears;
 }
 
+uint64_t exchange_silence(const struct exchange *e, uint64_t now, el_node peer, bool *is_lost)
+{
+    const struct exchange_peer *p = &e->peers[peer - 1];
+    *is_lost = p->is_lost;
+    return p->silent_until > now ? p->silent_until - now : 0;
+}
+
 void exchange_hear(struct exchange *e, uint64_t now, el_node from, uint8_t version)
 {
     struct exchange_peer *p = &e->peers[from - 1];
@@ -233,11 +255,12 @@ static void meet(struct exchange *e, el_node from, uint64_t incarnation)
     p->incarnation = incarnation;
     p->read = p->acknowledged = 0;
     p->tries = 0;
-    p->is_complete = p->has_said_hears = false;
+    p->is_complete = p->has_said_hears = p->is_lost = false;
+    p->silent_until = 0;
     p->least_read = p->most_read = 0;
 }
 
-static void on_statement(struct exchange *e, el_node from, const struct payload_entry *entry)
+static void on_statement(struct exchange *e, uint64_t now, el_node from, const struct payload_entry *entry)
 {
     struct exchange_peer *p = &e->peers[from - 1];
     meet(e, from, entry->incarnation);
@@ -252,6 +275,9 @@ static void on_statement(struct exchange *e, el_node from, const struct payload_
     else if (line.kind == EXCHANGE_HEARS) {
         p->has_said_hears = p->members == e->members; /* positions may mean other members there */
         p->hears = entry->term;
+    } else if (line.kind == EXCHANGE_SILENT) {
+        p->is_lost = entry->term == 1;
+        p->silent_until = entry->span ? now + (entry->span < SILENCE_MAX ? entry->span : SILENCE_MAX) : 0;
     } else
         exchange_read_setting(e, from, &line);
 }
@@ -276,7 +302,7 @@ void exchange_receive(struct exchange *e, uint64_t now, el_node from, const uint
     struct exchange_peer *p = &e->peers[from - 1];
     p->members = members;
     while (payload_next(payload, size, &at, &entry) == PAYLOAD_ENTRY) {
-        if (entry.type == PAYLOAD_STATEMENT) on_statement(e, from, &entry);
+        if (entry.type == PAYLOAD_STATEMENT) on_statement(e, now, from, &entry);
         if (entry.type == PAYLOAD_STATED) on_stated(e, from, &entry);
         if (members != e->members) continue; /* positions may mean other members there */
         if (entry.type == PAYLOAD_REQUEST) exchange_on_request(e, now, from, &entry);

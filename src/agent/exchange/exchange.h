@@ -41,7 +41,9 @@ enum exchange_statement {
     EXCHANGE_GAP,   /* after a tenure of the sender. term: of the next; span: nobody led for so long */
     EXCHANGE_VERSION, /* value: of the sender's program; told with the settings, though it may differ. term, span: the
                          lowest and the highest version of payloads that it reads; 0: it does not tell, and reads 2 */
-    EXCHANGE_HEARS /* term: whom the sender hears; bit i stands for the member at position i + 1 */
+    EXCHANGE_HEARS, /* term: whom the sender hears; bit i stands for the member at position i + 1 */
+    EXCHANGE_SILENT /* span: for how many ns more the sender grants nothing, as it has just started, when this is sent; term:
+                       1 if it lost its record, and grants nothing until it has learned what it may have promised */
 };
 
 /* `flags` of a REQUEST. */
@@ -100,6 +102,12 @@ uint64_t exchange_tick(struct exchange *, uint64_t now);
  * the clock of exchange_tick(); 0: its age is not told. */
 void exchange_state(struct exchange *, const struct payload_entry *, uint64_t at);
 
+/* This member has a vote and grants nothing before `until`, by the clock of exchange_tick(), nor while its record is lost. Call it
+ * when that may have changed; 0 and false: it grants. Peers are told, except that the time is over, which they know. */
+void exchange_keep_silent(struct exchange *, uint64_t until, bool is_lost);
+/* The same as the peer has told it: for how many ns more. */
+uint64_t exchange_silence(const struct exchange *, uint64_t now, el_node peer, bool *is_lost);
+
 /* ---- Settings ---- */
 
 struct exchange_difference {
@@ -122,6 +130,11 @@ bool exchange_understands(const struct exchange *, el_node peer, char theirs[EXC
 /* Whether the peer does not count in the group: it has other settings for it, or another list of members. Group NULL:
  * in any group. False if nothing is known. */
 bool exchange_differs(const struct exchange *, el_node peer, const char *group);
+/* Whether it differs in more than some sections: in the list of members. */
+bool exchange_differs_everywhere(const struct exchange *, el_node peer);
+/* The patterns of up to `most` sections that differ, each once. Borrowed until the next call. Returns their number. */
+uint32_t exchange_differing_sections(const struct exchange *, el_node peer, const char **patterns,
+                                     uint32_t most);
 /* The first `most` differences. Returns their number. */
 uint32_t exchange_differences(const struct exchange *, el_node peer, struct exchange_difference *,
                               uint32_t most);

@@ -49,6 +49,8 @@ struct exchange_peer {
     bool is_misunderstood;          /* as last told by the hook */
     bool has_said_hears;
     uint64_t hears;
+    uint64_t silent_until; /* it grants nothing before; 0: it has not said so */
+    bool is_lost;          /* nor until it has learned what it may have promised */
     /* What it asks for. */
     uint64_t budget_at;
     uint32_t budget;
@@ -68,6 +70,8 @@ struct exchange {
     uint64_t hears, hears_at;    /* whom we said that we hear, and when; hears_at 0: we have not said */
     uint64_t hears_pause;        /* before the next one */
     uint64_t hears_count;        /* latest_count after it */
+    uint64_t silent_until;       /* of this member, as of its peers */
+    bool is_lost;
     struct exchange_peer peers[CONFIG_MEMBERS_MAX];
     struct exchange_pending *pending; /* EXCHANGE_PENDING_MAX for each member */
     uint32_t pending_count;

@@ -308,14 +308,43 @@ void exchange_compare(struct exchange *e, el_node peer)
     if (p->differs || differed) e->hooks.compared(e->hooks.context, peer, p->differs);
 }
 
-bool exchange_differs(const struct exchange *e, el_node peer, const char *group)
+bool exchange_differs_everywhere(const struct exchange *e, el_node peer)
 {
     const struct exchange_peer *p = &e->peers[peer - 1];
     struct exchange_difference first;
     struct differences d = {.list = &first, .most = 1};
     if (!p->is_complete || !p->differs) return false;
-    if (!group || p->members != e->members) return true;
     tell_members(&d, ours(e), ours(e), theirs(e, peer));
     tell_members(&d, theirs(e, peer), ours(e), theirs(e, peer));
-    return d.count > 0 || strcmp(settings_in(ours(e), group), settings_in(theirs(e, peer), group)) != 0;
+    return d.count > 0 || p->members != e->members;
+}
+
+bool exchange_differs(const struct exchange *e, el_node peer, const char *group)
+{
+    const struct exchange_peer *p = &e->peers[peer - 1];
+    if (!p->is_complete || !p->differs) return false;
+    return !group || exchange_differs_everywhere(e, peer) ||
+           strcmp(settings_in(ours(e), group), settings_in(theirs(e, peer), group)) != 0;
+}
+
+static uint32_t add_sections(struct list names, struct list mine, struct list their, const char **patterns,
+                             uint32_t count, uint32_t most)
+{
+    for (uint32_t i = 0; i < names.count && count < most; i++) {
+        const char *name = names.lines[i].name;
+        bool is_known = names.lines[i].kind != EXCHANGE_SECTION ||
+                        strcmp(settings_in(mine, name), settings_in(their, name)) == 0;
+        for (uint32_t k = 0; k < count && !is_known; k++) is_known = strcmp(patterns[k], name) == 0;
+        if (!is_known) patterns[count++] = name;
+    }
+    return count;
+}
+
+uint32_t exchange_differing_sections(const struct exchange *e, el_node peer, const char **patterns,
+                                     uint32_t most)
+{
+    const struct exchange_peer *p = &e->peers[peer - 1];
+    if (!p->is_complete || !p->differs) return 0;
+    const uint32_t count = add_sections(ours(e), ours(e), theirs(e, peer), patterns, 0, most);
+    return add_sections(theirs(e, peer), ours(e), theirs(e, peer), patterns, count, most);
 }

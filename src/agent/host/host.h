@@ -186,6 +186,10 @@ uint64_t host_heard(const struct host *, el_node peer);
 /* Whether a peer is there, for people: false as soon as it is suspected or its guardian tells that it is dead. An
  * observer, and a witness for another one, send nothing but greetings: they count for 2 s. */
 bool host_hears(const struct host *, el_node peer);
+/* Until when, by host_clock(), this voter grants nothing because it has just started; 0: that is over, or it has no vote.
+ * `is_lost`: its record was lost, and it grants nothing until enough voters have told it what it may have promised. */
+uint64_t host_silent_until(const struct host *, bool *is_lost);
+bool host_knows_silence(const struct host_group *); /* by its algorithm: others have no such time */
 /* A digest of the list of members, which is in the head of every payload. */
 uint64_t host_members(const struct host *);
 /* What a message of the peer, within the last 2 s, showed to be other than here. Nothing that it says there counts. */

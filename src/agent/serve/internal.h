@@ -290,6 +290,10 @@ uint64_t serve_heard(const struct serve *, el_node peer);
 bool serve_understands(const struct serve *, el_node peer, char theirs[EXCHANGE_VERSIONS_TEXT]);
 /* Whether the member is heard and its vote counts in the group, as far as this agent knows. */
 bool serve_counts(const struct serve *, el_node member, const struct host_group *);
+/* How long the voter, or this member, grants nothing since it has just started, in ns; 0: it may grant, or it is not heard.
+ * `is_lost`: it lost its record, and grants nothing until it has learned what it may have promised. */
+uint64_t serve_silence(const struct serve *, el_node member, bool *is_lost);
+bool serve_grants(const struct serve *, el_node member);                /* it is not silent */
 json_t *serve_describe_differences(const struct serve *, el_node peer); /* NULL: nothing differs */
 json_t *serve_list_differences(const struct exchange_difference *, uint32_t count);
 /* "votes" and "votes_counted" of a group. */
@@ -298,6 +302,10 @@ void serve_count_votes(const struct serve *, const struct host_group *, uint32_t
 /* members.c */
 json_t *serve_describe_members(const struct serve *); /* an array, for `status` and /overview */
 json_t *serve_members(const struct serve *);          /* the answer to `members` */
+
+/* "differing": the sections in which a voter differs, with the votes that count there; and "votes_elsewhere". Nothing, if
+ * none differs. */
+void serve_add_sections(const struct serve *, json_t *line);
 
 /* request/request.c */
 void serve_request(struct connection *, const char *line, size_t size);

@@ -6,6 +6,8 @@
 #include "agent/serve/internal.h"
 #include "base/clock.h"
 
+enum { SECTIONS_MAX = 16 }; /* that differ, and are told with their votes */
+
 /* ---- One member ---- */
 
 static json_t *describe_presence(const struct serve *serve, el_node member)
@@ -40,11 +42,27 @@ static json_t *add_identity(const struct serve *serve, el_node member, json_t *o
     return object;
 }
 
+static json_t *add_silence(const struct serve *serve, el_node member, json_t *object)
+{
+    bool is_lost;
+    const uint64_t silence = serve_silence(serve, member, &is_lost);
+    if (silence)
+        json_object_set_new(object, "silent_ms",
+                            json_integer((json_int_t)((silence + NS_PER_MS - 1) / NS_PER_MS)));
+    if (is_lost) json_object_set_new(object, "lost_record", json_true());
+    return object;
+}
+
+static json_t *describe_member(const struct serve *serve, el_node member)
+{
+    return add_silence(serve, member, add_identity(serve, member, describe_presence(serve, member)));
+}
+
 json_t *serve_describe_members(const struct serve *serve)
 {
     json_t *members = json_array();
     for (el_node member = 1; members && member <= serve->config->member_count; member++)
-        json_array_append_new(members, add_identity(serve, member, describe_presence(serve, member)));
+        json_array_append_new(members, describe_member(serve, member));
     return members;
 }
 
@@ -52,8 +70,58 @@ json_t *serve_describe_members(const struct serve *serve)
 
 static bool is_counted(const struct serve *serve, el_node member)
 {
-    if (member == serve->config->self) return true;
-    return host_hears(serve->host, member) && !serve_differs(serve, member);
+    if (!serve_grants(serve, member)) return false;
+    return member == serve->config->self || (host_hears(serve->host, member) && !serve_differs(serve, member));
+}
+
+/* If all that the member differs in is sections, it counts in other groups. Pattern NULL: in those. */
+static bool is_counted_in(const struct serve *serve, el_node member, const char *pattern)
+{
+    if (is_counted(serve, member)) return true;
+    if (member == serve->config->self || !serve_grants(serve, member) || !host_hears(serve->host, member))
+        return false;
+    if (!serve->exchange || !exchange_knows(serve->exchange, member) || !serve_understands(serve, member, NULL))
+        return false;
+    return pattern ? !exchange_differs(serve->exchange, member, pattern)
+                   : !exchange_differs_everywhere(serve->exchange, member);
+}
+
+static json_int_t count_in(const struct serve *serve, const char *pattern)
+{
+    json_int_t counted = 0;
+    for (el_node member = 1; member <= serve->config->member_count; member++)
+        counted += config_votes(serve->config, member) && is_counted_in(serve, member, pattern);
+    return counted;
+}
+
+static uint32_t list_sections(const struct serve *serve, const char *patterns[SECTIONS_MAX])
+{
+    uint32_t count = 0;
+    for (el_node member = 1; serve->exchange && member <= serve->config->member_count; member++) {
+        const char *found[SECTIONS_MAX];
+        if (member == serve->config->self || !config_votes(serve->config, member)) continue;
+        if (!host_hears(serve->host, member)) continue;
+        const uint32_t most = exchange_differing_sections(serve->exchange, member, found, SECTIONS_MAX);
+        for (uint32_t i = 0; i < most; i++) {
+            bool is_known = false;
+            for (uint32_t k = 0; k < count && !is_known; k++) is_known = strcmp(patterns[k], found[i]) == 0;
+            if (!is_known && count < SECTIONS_MAX) patterns[count++] = found[i];
+        }
+    }
+    return count;
+}
+
+void serve_add_sections(const struct serve *serve, json_t *line)
+{
+    const char *patterns[SECTIONS_MAX];
+    const uint32_t count = list_sections(serve, patterns);
+    json_t *list = count && line ? json_array() : NULL;
+    if (!list) return;
+    for (uint32_t i = 0; i < count; i++)
+        json_array_append_new(list, json_pack("{so sI}", "section", serve_text(patterns[i]), "votes_counted",
+                                              count_in(serve, patterns[i])));
+    json_object_set_new(line, "differing", list);
+    json_object_set_new(line, "votes_elsewhere", json_integer(count_in(serve, NULL)));
 }
 
 json_t *serve_members(const struct serve *serve)
@@ -68,11 +136,14 @@ json_t *serve_members(const struct serve *serve)
     }
     snprintf(speaks, sizeof speaks, "%d", (int)PAYLOAD_VERSION);
     snprintf(list, sizeof list, "%016" PRIx64, host_members(serve->host));
-    return json_pack("{sb so so ss sI sI sI ss so so}", "ok", 1, "member",
-                     serve_text(config->members[config->self - 1].name), "cluster", serve_text(config->cluster),
-                     "list", list, "votes", (json_int_t)votes, "votes_counted", (json_int_t)counted, "majority",
-                     (json_int_t)votes / 2 + 1, "speaks", speaks, "members", serve_describe_members(serve),
-                     "restart", serve_list_differences(serve->restart, serve->restart_count));
+    json_t *line =
+        json_pack("{sb so so ss sI sI sI ss so so}", "ok", 1, "member",
+                  serve_text(config->members[config->self - 1].name), "cluster", serve_text(config->cluster),
+                  "list", list, "votes", (json_int_t)votes, "votes_counted", (json_int_t)counted, "majority",
+                  (json_int_t)votes / 2 + 1, "speaks", speaks, "members", serve_describe_members(serve),
+                  "restart", serve_list_differences(serve->restart, serve->restart_count));
+    serve_add_sections(serve, line);
+    return line;
 }
 
 /* ---- What waits for a restart of this agent ---- */

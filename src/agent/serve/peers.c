@@ -50,14 +50,34 @@ bool serve_counts(const struct serve *serve, el_node member, const struct host_g
     return host_differs(serve->host, member) == HOST_SAME || host_hears_in(group, member);
 }
 
+uint64_t serve_silence(const struct serve *serve, el_node member, bool *is_lost)
+{
+    *is_lost = false;
+    if (!config_votes(serve->config, member)) return 0;
+    const uint64_t now = host_clock(serve->host);
+    if (member == serve->config->self) {
+        const uint64_t until = host_silent_until(serve->host, is_lost);
+        return until > now ? until - now : 0;
+    }
+    if (!serve->exchange || !host_hears(serve->host, member)) return 0;
+    return exchange_silence(serve->exchange, now, member, is_lost);
+}
+
+bool serve_grants(const struct serve *serve, el_node member)
+{
+    bool is_lost;
+    return serve_silence(serve, member, &is_lost) == 0 && !is_lost;
+}
+
 void serve_count_votes(const struct serve *serve, const struct host_group *group, uint32_t *votes,
                        uint32_t *counted)
 {
+    const bool has_silence = host_knows_silence(group);
     *votes = *counted = 0;
     for (el_node member = 1; member <= serve->config->member_count; member++) {
         if (!config_votes(serve->config, member)) continue;
         ++*votes;
-        *counted += serve_counts(serve, member, group);
+        *counted += serve_counts(serve, member, group) && (!has_silence || serve_grants(serve, member));
     }
 }
 

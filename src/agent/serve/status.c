@@ -126,10 +126,13 @@ static json_t *describe_lateness(const struct serve *serve)
 json_t *serve_begin_status(const struct serve *serve)
 {
     const struct config *config = serve->config;
-    return json_pack("{sb so so so so* so* ss* s[]}", "ok", 1, "member", member_name(config, config->self),
-                     "cluster", serve_text(config->cluster), "members", serve_describe_members(serve),
-                     "http_error", serve->http_error[0] ? serve_text(serve->http_error) : NULL, "late_us",
-                     describe_lateness(serve), "refused", serve->refused, "groups");
+    json_t *line =
+        json_pack("{sb so so so so* so* ss* s[]}", "ok", 1, "member", member_name(config, config->self),
+                  "cluster", serve_text(config->cluster), "members", serve_describe_members(serve),
+                  "http_error", serve->http_error[0] ? serve_text(serve->http_error) : NULL, "late_us",
+                  describe_lateness(serve), "refused", serve->refused, "groups");
+    serve_add_sections(serve, line);
+    return line;
 }
 
 static size_t append_group(const struct serve *serve, json_t *line, const struct leadership *o, uint64_t *worst)

@@ -19,12 +19,13 @@ static void write_help(void)
         "Usage: elector members [--watch] [--url URL] [--output text|json]\n\n"
         "Prints the members of the cluster, as the agent asked knows them: role, whether and when each was heard, version,\n"
         "the beginning of its public key as configured here, address. Then how many votes count, how many are needed, and\n"
-        "how many more may fail. Last what is pending: members that do not count until their files are the same, and keys\n"
-        "of this agent's file that wait for its restart. A store keeps no members, and says so.\n\n"
+        "how many more may fail. Last what is pending: members that do not count until their files are the same; voters that\n"
+        "have just started, and grant nothing for one promise; keys of this agent's file that wait for its restart. If only\n"
+        "some group sections differ, it names those in which no majority counts. A store keeps no members, and says so.\n\n"
         "  --watch                print it again every second, until interrupted\n"
         "  --url URL              unix:PATH, an agent's socket ($ELECTOR_URL, else unix:/run/elector/agent.sock)\n"
         "  --output text|json     json: the agent's answer as one object\n\n"
-        "Exit codes: 0 a majority of the votes counts; 1 none does; 2 usage; 3 no agent.\n",
+        "Exit codes: 0 a majority of the votes counts in every group; 1 not so; 2 usage; 3 no agent.\n",
         stdout);
 }
 
@@ -89,21 +90,53 @@ static bool write_members(const json_t *answer)
 
 /* ---- Below it ---- */
 
+/* Those that count in the groups in which the fewest do. An agent of an earlier version tells only those that count in all. */
+static uint64_t least_counted(const json_t *answer)
+{
+    const json_t *list = json_object_get(answer, "differing"), *one;
+    uint64_t least = list ? number_of(answer, "votes_elsewhere") : number_of(answer, "votes_counted");
+    size_t i;
+    json_array_foreach(list, i, one)
+    {
+        if (number_of(one, "votes_counted") < least) least = number_of(one, "votes_counted");
+    }
+    return least;
+}
+
 static bool has_majority(const json_t *answer)
 {
     const uint64_t majority = number_of(answer, "majority");
-    return majority > 0 && number_of(answer, "votes_counted") >= majority;
+    return majority > 0 && least_counted(answer) >= majority;
+}
+
+/* "nobody can be elected in [group work] until 1 more counts there; elsewhere 3 count" */
+static void write_lacks(const json_t *answer, uint64_t majority)
+{
+    const json_t *list = json_object_get(answer, "differing"), *one;
+    const uint64_t elsewhere = number_of(answer, "votes_elsewhere"), lacks = majority - least_counted(answer);
+    size_t i, lacking = 0;
+    fputs("nobody can be elected", stdout);
+    json_array_foreach(list, i, one)
+    {
+        if (elsewhere < majority || number_of(one, "votes_counted") >= majority) continue;
+        fputs(lacking++ ? ", [group " : " in [group ", stdout);
+        cli_put_plain(text_of(one, "section"));
+        putchar(']');
+    }
+    printf(" until %" PRIu64 " more count%s", lacks, lacks == 1 ? "s" : "");
+    if (lacking) printf(" there; elsewhere %" PRIu64 " count", elsewhere);
+    putchar('\n');
 }
 
 static void write_votes(const json_t *answer)
 {
     const uint64_t counted = number_of(answer, "votes_counted"), majority = number_of(answer, "majority");
-    printf("%" PRIu64 " of %" PRIu64 " votes count; %" PRIu64 " elect; ", counted, number_of(answer, "votes"),
-           majority);
+    printf("%" PRIu64 " of %" PRIu64 " votes count%s; %" PRIu64 " elect; ", counted, number_of(answer, "votes"),
+           counted < majority && json_object_get(answer, "differing") ? " in all groups" : "", majority);
     if (has_majority(answer))
-        printf("%" PRIu64 " more may fail\n", counted - majority);
+        printf("%" PRIu64 " more may fail\n", least_counted(answer) - majority);
     else
-        printf("nobody can be elected until %" PRIu64 " more count\n", majority - counted);
+        write_lacks(answer, majority);
 }
 
 /* "lease of [group work] is 1s here and 2s in WHERE". An agent of an earlier version does not tell the values. */
@@ -153,6 +186,24 @@ static bool write_differs(const json_t *member)
     return true;
 }
 
+/* A voter that has just started, and may have forgotten a promise. */
+static bool write_silent(const json_t *member)
+{
+    const uint64_t ms = number_of(member, "silent_ms");
+    const bool is_lost = json_is_true(json_object_get(member, "lost_record"));
+    if (!ms && !is_lost) return false;
+    fputs("pending: ", stdout);
+    cli_put_plain(text_of(member, "name"));
+    fputs(is_lost ? " has no record of its promises, and grants nothing"
+                  : " has just started, and grants nothing",
+          stdout);
+    if (ms) printf(" for %" PRIu64 ".%" PRIu64 " s more", (ms + 99) / 1000, (ms + 99) / 100 % 10);
+    puts(!is_lost ? ""
+         : ms     ? ", and until enough voters have told it what it may have promised"
+                  : " until enough voters have told it what it may have promised");
+    return true;
+}
+
 static void write_pending(const json_t *answer)
 {
     size_t i;
@@ -161,6 +212,7 @@ static void write_pending(const json_t *answer)
     json_array_foreach(json_object_get(answer, "members"), i, one)
     {
         if (write_speaks(one, answer) || write_differs(one)) is_any = true;
+        if (write_silent(one)) is_any = true;
     }
     json_array_foreach(json_object_get(answer, "restart"), i, one)
     {

@@ -260,3 +260,23 @@ uint64_t session_tick(struct session *s)
     if (s->heap_count && s->heap[0].due < next) next = s->heap[0].due;
     return next;
 }
+
+/* ---- Queries ---- */
+
+uint64_t host_silent_until(const struct host *host, bool *is_lost)
+{
+    uint64_t until = 0;
+    *is_lost = false;
+    if (!config_votes(host->config, host->config->self)) return 0;
+    for (const struct session *s = host->sessions; s; s = s->next) {
+        const uint64_t end = s->timers[QUORUM_SILENCE][0];
+        if (s->me.unlearned) *is_lost = true;
+        if (s->me.silent && end != UINT64_MAX && end > until) until = end;
+    }
+    return until;
+}
+
+bool host_knows_silence(const struct host_group *group)
+{
+    return host_algorithm(group) == &el_quorum;
+}

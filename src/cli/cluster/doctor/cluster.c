@@ -38,7 +38,21 @@ static void check_member(struct doctor *d, const json_t *member, size_t *votes, 
     char differences[700];
     *votes += has_vote;
     const char *speaks = json_lines_text(member, "speaks", 64);
-    *heard += has_vote && reachable && !differs && !speaks;
+    const bool is_lost = json_is_true(json_object_get(member, "lost_record"));
+    uint64_t silent = 0;
+    const bool is_silent = json_lines_number(member, "silent_ms", 1, &silent) || is_lost;
+    *heard += has_vote && reachable && !differs && !speaks && !is_silent;
+    if (is_silent) {
+        snprintf(what, sizeof what, "vote of %.63s", name ? name : "?");
+        if (is_lost)
+            doctor_say(
+                d, WARN, what,
+                "it has no record of its promises, and grants nothing until enough voters have told it what it may have "
+                "promised");
+        else
+            doctor_say(d, WARN, what, "it has just started, and grants nothing for %" PRIu64 " ms more",
+                       silent);
+    }
     if (is_self || json_is_null(json_object_get(member, "reachable"))) return; /* they have no session */
     snprintf(what, sizeof what, "member %.63s", name ? name : "?");
     if (!address) address = "?";
@@ -51,9 +65,10 @@ static void check_member(struct doctor *d, const json_t *member, size_t *votes, 
             "install the same version of elector on both",
             address, speaks);
     else if (differs)
-        doctor_say(d, WRONG, what,
-                   "%s, heard, but it does not count: %s; make the files the same, and restart the agent",
-                   address, differences);
+        doctor_say(
+            d, WRONG, what,
+            "%s, heard, but it does not count where it differs: %s; make the files the same, and restart the agent",
+            address, differences);
     else if (reachable && ever)
         doctor_say(d, FINE, what, "%s, heard %" PRIu64 " ms ago", address, ms);
     else if (ever)
@@ -93,6 +108,41 @@ static void check_group(struct doctor *d, const json_t *group, size_t counts[CAN
                    candidates, ms);
 }
 
+/* If only some sections differ, names those in which no majority counts. An agent of an earlier version does not tell. */
+static void check_majority(struct doctor *d, size_t votes, size_t heard)
+{
+    const json_t *list = json_object_get(d->status, "differing"), *one;
+    uint64_t elsewhere = heard, counted;
+    size_t i, used = 0, lacking = 0, least = votes;
+    char sections[400] = "";
+    json_lines_number(d->status, "votes_elsewhere", 0, &elsewhere);
+    json_array_foreach(list, i, one)
+    {
+        const char *name = json_lines_text(one, "section", 255);
+        if (!json_lines_number(one, "votes_counted", 0, &counted) || counted * 2 > votes) continue;
+        if (counted < least) least = (size_t)counted;
+        if (used < sizeof sections)
+            used += (size_t)snprintf(sections + used, sizeof sections - used, "%s[group %s]",
+                                     lacking ? ", " : "", name ? name : "?");
+        lacking++;
+    }
+    if (heard * 2 > votes)
+        doctor_say(d, FINE, "majority", "%zu of %zu votes count: here or heard, with the same settings", heard,
+                   votes);
+    else if (elsewhere * 2 <= votes)
+        doctor_say(d, WRONG, "majority", "%zu of %zu votes count: nobody can be elected until there are %zu",
+                   heard, votes, votes / 2 + 1);
+    else if (lacking)
+        doctor_say(
+            d, WRONG, "majority",
+            "%zu of %zu votes count in %s: nobody can be elected there until there are %zu; elsewhere %" PRIu64
+            " count",
+            least, votes, sections, votes / 2 + 1, elsewhere);
+    else
+        doctor_say(d, WARN, "majority", "%zu of %zu votes count in all groups; in each group a majority does",
+                   heard, votes);
+}
+
 void doctor_check_cluster(struct doctor *d)
 {
     size_t i, votes = 0, heard = 0;
@@ -101,12 +151,7 @@ void doctor_check_cluster(struct doctor *d)
     {
         check_member(d, each, &votes, &heard);
     }
-    if (heard * 2 > votes)
-        doctor_say(d, FINE, "majority", "%zu of %zu votes count: here or heard, with the same settings", heard,
-                   votes);
-    else
-        doctor_say(d, WRONG, "majority", "%zu of %zu votes count: nobody can be elected until there are %zu",
-                   heard, votes, votes / 2 + 1);
+    check_majority(d, votes, heard);
     size_t counts[CANNOT_TELL + 1] = {0};
     json_array_foreach(json_object_get(d->status, "groups"), i, each)
     {

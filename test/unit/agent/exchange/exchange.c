@@ -306,6 +306,97 @@ static void settings_that_were_read_again_are_told(void **state)
     assert_non_null(strstr(agents[A].told, "3 work 5 resigned"));
 }
 
+/* ---- Silence ---- */
+
+static uint64_t silence(el_node self, el_node peer, bool lost)
+{
+    bool is_lost;
+    const uint64_t ns = exchange_silence(agents[self].exchange, now, peer, &is_lost);
+    assert_int_equal(is_lost, lost);
+    return ns;
+}
+
+/* Also to one that meets it later, or again: it is told what is left. */
+static void one_that_has_just_started_says_for_how_long_it_grants_nothing(void **state)
+{
+    const uint64_t until = now + 3000 * NS_PER_MS;
+    start_all();
+    exchange_keep_silent(agents[C].exchange, until, false);
+    pass(200);
+    assert_int_equal(silence(A, C, false), until - now);
+    assert_int_equal(silence(A, B, false), 0);
+    start(A, 77);
+    assert_int_equal(silence(A, C, false), 0);
+    pass(500);
+    assert_int_equal(silence(A, C, false), until - now);
+    const uint32_t sent = sent_count;
+    exchange_keep_silent(agents[C].exchange, until, false);
+    pass(3000);
+    exchange_keep_silent(agents[C].exchange, 0, false);
+    pass(1000);
+    assert_int_equal(sent_count, sent); /* all know that it is over */
+    assert_int_equal(silence(A, C, false), 0);
+    exchange_keep_silent(agents[C].exchange, now + 3000 * NS_PER_MS, false);
+    pass(200);
+    assert_true(silence(A, C, false) > 0);
+    start(C, 78); /* another life, which has not said anything */
+    pass(200);
+    assert_int_equal(silence(A, C, false), 0);
+}
+
+static void one_that_lost_its_record_says_when_it_has_learned(void **state)
+{
+    start_all();
+    exchange_keep_silent(agents[C].exchange, now + 500 * NS_PER_MS, true);
+    pass(200);
+    assert_true(silence(A, C, true) > 0);
+    exchange_keep_silent(agents[C].exchange, 0, true);
+    pass(1000);
+    assert_int_equal(silence(A, C, true), 0);
+    exchange_keep_silent(agents[C].exchange, 0, false);
+    pass(200);
+    assert_int_equal(silence(A, C, false), 0);
+}
+
+static void no_silence_is_longer_than_an_hour(void **state)
+{
+    struct payload out;
+    const struct payload_entry entry = {.type = PAYLOAD_STATEMENT,
+                                        .flags = EXCHANGE_SILENT,
+                                        .incarnation = 5,
+                                        .version = 1,
+                                        .span = UINT64_MAX};
+    start(A, 1001);
+    payload_begin(&out, 300);
+    assert_true(payload_add(&out, &entry));
+    exchange_receive(agents[A].exchange, now, C, out.bytes, out.size);
+    assert_int_equal(silence(A, C, false), 3600 * NS_PER_S);
+}
+
+/* ---- Sections ---- */
+
+static void sections_that_differ_are_listed_once(void **state)
+{
+    const char *patterns[4];
+    set_option(A, "x*", "lease", "2s");
+    set_option(C, "x*", "lease", "3s");
+    set_option(C, "y", "lease", "3s");
+    start_all();
+    pass(1000);
+    assert_int_equal(exchange_differing_sections(agents[A].exchange, B, patterns, 4), 1);
+    assert_int_equal(exchange_differing_sections(agents[A].exchange, C, patterns, 4), 2);
+    assert_string_equal(patterns[0], "x*");
+    assert_string_equal(patterns[1], "y");
+    assert_int_equal(exchange_differing_sections(agents[A].exchange, C, patterns, 1), 1);
+    assert_false(exchange_differs_everywhere(agents[A].exchange, C));
+    agents[C].config.members[C - 1].role = CONFIG_OBSERVER;
+    start(C, 77);
+    pass(1000);
+    assert_true(exchange_differs_everywhere(agents[A].exchange, C));
+}
+
+/* ---- Versions ---- */
+
 static const char *speaks(el_node self, el_node peer)
 {
     static char text[EXCHANGE_VERSIONS_TEXT];
@@ -720,6 +811,10 @@ int main(void)
         TEST(other_members_are_named),
         TEST(one_that_was_mended_counts_again),
         TEST(settings_that_were_read_again_are_told),
+        TEST(one_that_has_just_started_says_for_how_long_it_grants_nothing),
+        TEST(one_that_lost_its_record_says_when_it_has_learned),
+        TEST(no_silence_is_longer_than_an_hour),
+        TEST(sections_that_differ_are_listed_once),
         TEST(another_version_is_told_and_not_silent),
         TEST(versions_are_compared_by_what_both_read),
         TEST(one_that_restarts_learns_all_again),

@@ -251,6 +251,31 @@ static void a_founder_elects_at_once_and_above_the_floor(void **state)
     close_world();
 }
 
+static bool is_silent(el_node node, bool lost)
+{
+    bool is_lost;
+    const uint64_t until = host_silent_until(world.hosts[node].host, &is_lost);
+    assert_int_equal(is_lost, lost);
+    return until > host_clock(world.hosts[node].host);
+}
+
+static void a_voter_tells_until_when_it_is_silent(void **state)
+{
+    prepare_world(3, 0);
+    for (el_node node = 1; node <= 3; node++) found_with_floor(node);
+    start_all();
+    pass(100);
+    for (el_node node = 1; node <= 3; node++) assert_false(is_silent(node, false)); /* founders are not */
+    die(3);
+    start(3);
+    pass(500); /* less than a promise */
+    assert_true(is_silent(3, false));
+    assert_false(is_silent(1, false));
+    pass(3000);
+    assert_false(is_silent(3, false));
+    close_world();
+}
+
 /* ---- Other settings ---- */
 
 static void other_settings_forget_no_token(void **state)
@@ -311,6 +336,7 @@ int main(void)
         cmocka_unit_test(where_one_thing_after_another_is_saved_each_is_said_in_its_time),
         cmocka_unit_test(who_cannot_save_leads_nothing),
         cmocka_unit_test(a_founder_elects_at_once_and_above_the_floor),
+        cmocka_unit_test(a_voter_tells_until_when_it_is_silent),
         cmocka_unit_test(other_settings_forget_no_token),
         cmocka_unit_test(settings_are_changed_one_by_one_and_two_never_lead),
     };
