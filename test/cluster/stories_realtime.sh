@@ -156,19 +156,29 @@ story_planted_realtime_hang() {
 works_beyond_elsewhere() { works_beyond "$1" && [ "$leader" != "$2" ]; } # TOKEN MEMBER
 
 # What the leader's agent has noted of its renewals is a lease that it would have kept; who does not lead has noted nothing.
+accepts_the_suggestion() { # of "$dir/plan": it is a configuration
+    local options
+    grep -qE '^1000ms +133\.333ms +[0-9.]+ ms +0 +[0-9.]+$' "$dir/plan" || fail "a lease of 1 s would not have been kept: $(cat "$dir/plan")"
+    grep -qE '^  \[group \*\]  lease = [0-9]+ms, beat = ' "$dir/plan" || fail "no lease is suggested: $(cat "$dir/plan")"
+    options=$(sed -n 's/^  \[group \*\]  //p' "$dir/plan")
+    { sed "s/^\[cluster\]/&\ntransmit = $(sed -n 's/^  \[cluster\]  transmit = //p' "$dir/plan")/" "$(conf "$leader")" | sed '/^\[group/,$d'
+      echo '[group *]'; tr ',' '\n' <<< "$options"; } > "$dir/suggested"
+    "$ELECTOR" plan --config "$dir/suggested" > "$dir/plan-suggested" 2>&1 || fail "what is suggested is refused: $(cat "$dir/plan-suggested")"
+}
 story_plan_measure() {
-    local m
+    local m late code=0
     begin 3 '[group work]' 'lease = 3s'
     look
     sleep 2 # history
-    "$ELECTOR" plan --measure --config "$(conf "$leader")" > "$dir/plan" 2>&1 || fail "plan --measure: $(cat "$dir/plan")"
+    "$ELECTOR" plan --measure --config "$(conf "$leader")" > "$dir/plan" 2>&1 || code=$?
     grep -qE "^$leader renewed leases for 0\.[0-9] minutes of the last hour, [1-9][0-9]* times\. The latest renewal came [0-9.]+ ms late\.$" "$dir/plan" || fail "$(cat "$dir/plan")"
-    grep -qE '^1000ms +133\.333ms +[0-9.]+ ms +0 +[0-9.]+$' "$dir/plan" || fail "a lease of 1 s would not have been kept: $(cat "$dir/plan")"
-    grep -qE '^  \[group \*\]  lease = [0-9]+ms, beat = ' "$dir/plan" || fail "no lease is suggested: $(cat "$dir/plan")"
-    m=$(sed -n 's/^  \[group \*\]  //p' "$dir/plan") # what is suggested is a configuration that is accepted
-    { sed "s/^\[cluster\]/&\ntransmit = $(sed -n 's/^  \[cluster\]  transmit = //p' "$dir/plan")/" "$(conf "$leader")" | sed '/^\[group/,$d'
-      echo '[group *]'; tr ',' '\n' <<< "$m"; } > "$dir/suggested"
-    "$ELECTOR" plan --config "$dir/suggested" > "$dir/plan-suggested" 2>&1 || fail "what is suggested is refused: $(cat "$dir/plan-suggested")"
+    late=$(sed -n 's/.* The latest renewal came \([0-9]*\)\.[0-9]* ms late\.$/\1/p' "$dir/plan")
+    if [ "$late" -ge 133 ]; then # a busy machine: too late for each lease of the table
+        [ "$code" = 1 ] && grep -q '^None of these leases would have been kept' "$dir/plan" || fail "exit code $code: $(cat "$dir/plan")"
+    else
+        [ "$code" = 0 ] || fail "exit code $code: $(cat "$dir/plan")"
+        accepts_the_suggestion
+    fi
     m=$(others "$leader" | sed -n 1p)
     "$ELECTOR" plan --measure --config "$(conf "$m")" > "$dir/plan-other" 2>&1 && fail "$m, which does not lead, has a history"
     grep -q 'has renewed no lease in the last hour; ask one that leads' "$dir/plan-other" || fail "$(cat "$dir/plan-other")"

@@ -6,6 +6,7 @@ export interface Member {
   name: string; id: number; role: string; address: string; heard_ms: number | null;
   reachable: boolean | null; // null: one of two without a vote, which say nothing to each other
   speaks?: string; // a version of the messages between agents that this agent does not
+  silent_ms?: number; lost_record?: boolean; // a voter that grants nothing yet
   version?: string; connected?: boolean; round_trip_us?: number | null; differs?: Difference[]; hears?: string[];
 }
 

@@ -23,6 +23,8 @@ function differences(list: Difference[]): string {
 function memberWarning(member: Member): Warning | null {
   const what = `member ${plain(member.name)}`, address = plain(member.address);
   const level = hasVote(member) ? 'wrong' : 'warn';
+  if (member.lost_record) return { level: 'warn', what, text: `${address}, its vote does not count yet: its state file was lost, and it has not heard enough others` };
+  if (member.silent_ms) return { level: 'warn', what, text: `${address}, its vote counts in ${span(member.silent_ms * 1000)}: it has just started` };
   if (member.reachable === null) return null;
   if (member.speaks) return { level: 'wrong', what, text: `${address}, it does not count: it speaks version ${plain(member.speaks)} of the messages between agents, which this agent does not; install the same version of elector on both` };
   if (member.differs) return { level: 'wrong', what, text: `${address}, heard, but it does not count: ${differences(member.differs)}; make the files the same, and restart the agent` };
@@ -56,7 +58,8 @@ export function warningsOf(overview: Overview, worstFailoverMs: number): Warning
   if (overview.unhealthy) list.push({ level: 'wrong', what: 'agent', text: overview.unhealthy === 'disk' ? 'the state file cannot be written: the agent is about to stop' : `about to stop: ${plain(overview.unhealthy)}` });
   if (votes.heard < votes.needed) list.push({ level: 'wrong', what: 'majority', text: `${votes.heard} of ${votes.all} votes count: nobody can be elected until there are ${votes.needed}` });
   for (const member of overview.members) {
-    const warning = member.name === overview.member ? null : memberWarning(member);
+    const grants = !member.silent_ms && !member.lost_record;
+    const warning = member.name === overview.member && grants ? null : memberWarning(member);
     if (warning) list.push(warning);
   }
   list.push(...groupWarnings(overview, worstFailoverMs));
