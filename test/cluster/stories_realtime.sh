@@ -156,12 +156,12 @@ story_planted_realtime_hang() {
 works_beyond_elsewhere() { works_beyond "$1" && [ "$leader" != "$2" ]; } # TOKEN MEMBER
 
 # What the leader's agent has noted of its renewals is a lease that it would have kept; who does not lead has noted nothing.
-accepts_the_suggestion() { # of "$dir/plan": it is a configuration
+accepts_the_suggestion() { # of "$dir/plan.log": it is a configuration
     local options
-    grep -qE '^1000ms +133\.333ms +[0-9.]+ ms +0 +[0-9.]+$' "$dir/plan" || fail "a lease of 1 s would not have been kept: $(cat "$dir/plan")"
-    grep -qE '^  \[group \*\]  lease = [0-9]+ms, beat = ' "$dir/plan" || fail "no lease is suggested: $(cat "$dir/plan")"
-    options=$(sed -n 's/^  \[group \*\]  //p' "$dir/plan")
-    { sed "s/^\[cluster\]/&\ntransmit = $(sed -n 's/^  \[cluster\]  transmit = //p' "$dir/plan")/" "$(conf "$leader")" | sed '/^\[group/,$d'
+    grep -qE '^1000ms +133\.333ms +[0-9.]+ ms +0 +[0-9.]+$' "$dir/plan.log" || fail "a lease of 1 s would not have been kept: $(cat "$dir/plan.log")"
+    grep -qE '^  \[group \*\]  lease = [0-9]+ms, beat = ' "$dir/plan.log" || fail "no lease is suggested: $(cat "$dir/plan.log")"
+    options=$(sed -n 's/^  \[group \*\]  //p' "$dir/plan.log")
+    { sed "s/^\[cluster\]/&\ntransmit = $(sed -n 's/^  \[cluster\]  transmit = //p' "$dir/plan.log")/" "$(conf "$leader")" | sed '/^\[group/,$d'
       echo '[group *]'; tr ',' '\n' <<< "$options"; } > "$dir/suggested"
     "$ELECTOR" plan --config "$dir/suggested" > "$dir/plan-suggested" 2>&1 || fail "what is suggested is refused: $(cat "$dir/plan-suggested")"
 }
@@ -170,13 +170,13 @@ story_plan_measure() {
     begin 3 '[group work]' 'lease = 3s'
     look
     sleep 2 # history
-    "$ELECTOR" plan --measure --config "$(conf "$leader")" > "$dir/plan" 2>&1 || code=$?
-    grep -qE "^$leader renewed leases for 0\.[0-9] minutes of the last hour, [1-9][0-9]* times\. The latest renewal came [0-9.]+ ms late\.$" "$dir/plan" || fail "$(cat "$dir/plan")"
-    late=$(sed -n 's/.* The latest renewal came \([0-9]*\)\.[0-9]* ms late\.$/\1/p' "$dir/plan")
+    "$ELECTOR" plan --measure --config "$(conf "$leader")" > "$dir/plan.log" 2>&1 || code=$?
+    grep -qE "^$leader renewed leases for 0\.[0-9] minutes of the last hour, [1-9][0-9]* times\. The latest renewal came [0-9.]+ ms late\.$" "$dir/plan.log" || fail "$(cat "$dir/plan.log")"
+    late=$(sed -n 's/.* The latest renewal came \([0-9]*\)\.[0-9]* ms late\.$/\1/p' "$dir/plan.log")
     if [ "$late" -ge 133 ]; then # a busy machine: too late for each lease of the table
-        [ "$code" = 1 ] && grep -q '^None of these leases would have been kept' "$dir/plan" || fail "exit code $code: $(cat "$dir/plan")"
+        [ "$code" = 1 ] && grep -q '^None of these leases would have been kept' "$dir/plan.log" || fail "exit code $code: $(cat "$dir/plan.log")"
     else
-        [ "$code" = 0 ] || fail "exit code $code: $(cat "$dir/plan")"
+        [ "$code" = 0 ] || fail "exit code $code: $(cat "$dir/plan.log")"
         accepts_the_suggestion
     fi
     m=$(others "$leader" | sed -n 1p)
@@ -191,10 +191,10 @@ story_plan_measure() {
 }
 measures_a_lapse() { # MEMBER: the latest renewal was at least a lease late, and too late for each shorter lease
     local code=0
-    "$ELECTOR" plan --measure --config "$(conf "$1")" > "$dir/plan" 2>&1 || code=$?
-    [ "$code" = 1 ] && grep -q '^1 of them did not come in time, and the lease was lost\.$' "$dir/plan" && # 1: no shorter lease would have been kept
-        grep -qE ' The latest renewal came ([3-9]|[1-9][0-9])[0-9]{3}\.[0-9]+ ms late\.$' "$dir/plan" &&
-        grep -qE '^1000ms +133\.333ms +[0-9.]+ ms +[1-9]' "$dir/plan" && ! grep -qE '^[0-9]+ms +[0-9.]+ms +[0-9.]+ ms +0 ' "$dir/plan"
+    "$ELECTOR" plan --measure --config "$(conf "$1")" > "$dir/plan.log" 2>&1 || code=$?
+    [ "$code" = 1 ] && grep -qE '^[1-9][0-9]* of them did not come in time, and the lease was lost\.$' "$dir/plan.log" && # 1: no shorter lease would have been kept
+        grep -qE ' The latest renewal came ([3-9]|[1-9][0-9])[0-9]{3}\.[0-9]+ ms late\.$' "$dir/plan.log" &&
+        grep -qE '^1000ms +133\.333ms +[0-9.]+ ms +[1-9]' "$dir/plan.log" && ! grep -qE '^[0-9]+ms +[0-9.]+ms +[0-9.]+ ms +0 ' "$dir/plan.log"
 }
 
 # The clocks of each host are moved by a file of its own.
