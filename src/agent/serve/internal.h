@@ -148,16 +148,16 @@ struct serve {
     struct host *host;
     struct guardian_client *guardian;
     struct leaderships leaderships;
-    uint32_t *idle_since_s;            /* by number of the leadership: see serve_is_forgotten() */
-    uint32_t idle_room, forget_next;   /* forget_next: where serve_forget_some() goes on */
-    uint64_t forget_at_ns;             /* and when */
-    bool some_wait_to_be_dropped;      /* forgotten, but not yet dropped; or unused, while places are scarce */
-    struct change_list change_list;    /* by number of the leadership */
-    struct metrics *metrics;           /* NULL: do not count */
-    uint64_t lapsed[HOST_CELLS_MAX];   /* the deadline of each cell that was last counted as missed */
-    struct exchange *exchange;         /* NULL: there is none */
-    const struct serve_engine *engine; /* NULL: this is an agent */
-    const char *refused;               /* serve_set_refused() */
+    uint32_t *idle_since_s;          /* by number of the leadership: see serve_is_forgotten() */
+    uint32_t idle_room, forget_next; /* forget_next: where serve_forget_some() goes on */
+    uint64_t forget_at_ns;           /* and when */
+    bool some_wait_to_be_dropped;    /* forgotten, but not yet dropped; or unused, while places are scarce */
+    struct change_list change_list;  /* by number of the leadership */
+    struct metrics *metrics;         /* NULL: do not count */
+    uint64_t lapsed[HOST_CELLS_MAX + 1]; /* the deadline of each cell that was last counted as missed */
+    struct exchange *exchange;           /* NULL: there is none */
+    const struct serve_engine *engine;   /* NULL: this is an agent */
+    const char *refused;                 /* serve_set_refused() */
     /* Of changes of leaders, for the log; may be NULL. */
     void (*on_step)(void *context, enum serve_step, const char *group, const struct history_entry *);
     void *on_step_context;

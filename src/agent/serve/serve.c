@@ -86,13 +86,13 @@ void serve_renewed(struct serve *serve, uint32_t cell)
     leaderships_renewed(&serve->leaderships, cell);
 }
 
-/* Once for all groups of a cell: their leases are one. */
+/* Once for all groups of a cell: their leases are one. The last place is for those whose cell is gone already. */
 static void on_lapse(void *context, const struct leadership *o, uint64_t late_ns)
 {
     struct serve *serve = context;
-    const uint32_t cell = o->tenure->cell;
+    const uint32_t cell = o->tenure->cell < HOST_CELLS_MAX ? o->tenure->cell : HOST_CELLS_MAX;
     const uint64_t deadline_ns = leadership_told_until(o);
-    if (!serve->metrics || cell >= HOST_CELLS_MAX || serve->lapsed[cell] == deadline_ns) return;
+    if (!serve->metrics || serve->lapsed[cell] == deadline_ns) return;
     serve->lapsed[cell] = deadline_ns;
     metrics_lost(&serve->metrics->renewals, host_clock(serve->host), late_ns);
 }
