@@ -1,4 +1,4 @@
-/* What the bench looks at beside the leases while an attack goes on: the agent's memory; whether HTTP answers; whether a member
+/* While an attack goes on, the bench looks at more than leases: the agent's memory; whether HTTP answers; whether a member
  * that restarts gets in. */
 #ifndef ELECTOR_BENCH_HOSTILE_WATCH_H
 #define ELECTOR_BENCH_HOSTILE_WATCH_H

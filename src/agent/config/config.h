@@ -66,7 +66,7 @@ struct config_member {
 };
 
 /*
- * What a client may do with a group. A user with the right to campaign or control may also read. Without a line of
+ * The rights of a client to a group. A user with the right to campaign or control may also read. Without a line of
  * its own, CONFIG_CONTROL is given to those who may campaign, CONFIG_CAMPAIGN to those who may read, and
  * CONFIG_READ to everybody who can connect.
  */

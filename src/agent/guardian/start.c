@@ -16,7 +16,7 @@
 
 enum { STACK = 256 * 1024 };
 
-/* Whoever comes second, the thread that is over or the loop that gives it up, frees it. */
+/* The second of two frees it: the thread when it is over, or the loop when it gives up. */
 enum { GOES_ON, IS_OVER, IS_GIVEN_UP };
 
 struct guardian_start {

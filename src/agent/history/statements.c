@@ -234,7 +234,7 @@ void history_lose_majority(struct history *c, uint64_t now_ns, uint64_t group, u
                                                .more = unrenewed_ns});
 }
 
-/* What was noted of the member with this loss; NULL: nothing. */
+/* The entry about the member that was noted with this loss; NULL: there is none. */
 static const struct history_entry *noted_with(const struct history *c, const struct history_entry *lost,
                                               uint32_t back, el_node member)
 {

@@ -552,6 +552,23 @@ static void a_lapse_counts_once_for_all_groups_of_a_cell(void **state)
     serve_set_metrics(t.serve, NULL);
 }
 
+/* A cell is given up when voters begin to count anew, which may be just before the lapse. */
+static void a_lapse_counts_also_if_the_cell_is_gone(void **state)
+{
+    static struct metrics metrics;
+    struct leaderships *all = &t.serve->leaderships;
+    memset(&metrics, 0, sizeof metrics);
+    serve_set_metrics(t.serve, &metrics);
+    lead(join(), "g");
+    const struct leadership *g = serve_find_leadership(t.serve, "g");
+    g->tenure->deadline_ns = t.now;
+    g->tenure->cell = HOST_NO_CELL;
+    all->lapsed(all->context, g, 1000 * MS);
+    all->lapsed(all->context, g, 1000 * MS);
+    assert_int_equal(metrics_lost_in_hour(&metrics.renewals, t.now), 1);
+    serve_set_metrics(t.serve, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -579,6 +596,7 @@ int main(void)
         TEST(says_lost_when_the_disk_fails),
         TEST(renewals_are_counted_by_how_late_they_are),
         TEST(a_lapse_counts_once_for_all_groups_of_a_cell),
+        TEST(a_lapse_counts_also_if_the_cell_is_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
