@@ -192,7 +192,7 @@ story_plan_measure() {
 measures_a_lapse() { # MEMBER: the latest renewal was at least a lease late, and too late for each shorter lease
     local code=0
     "$ELECTOR" plan --measure --config "$(conf "$1")" > "$dir/plan.log" 2>&1 || code=$?
-    [ "$code" = 1 ] && grep -qE '^[1-9][0-9]* of them did not come in time, and the lease was lost\.$' "$dir/plan.log" && # 1: no shorter lease would have been kept
+    [ "$code" = 1 ] && grep -q '^1 of them did not come in time, and the lease was lost\.$' "$dir/plan.log" && # 1: no shorter lease would have been kept
         grep -qE ' The latest renewal came ([3-9]|[1-9][0-9])[0-9]{3}\.[0-9]+ ms late\.$' "$dir/plan.log" &&
         grep -qE '^1000ms +133\.333ms +[0-9.]+ ms +[1-9]' "$dir/plan.log" && ! grep -qE '^[0-9]+ms +[0-9.]+ms +[0-9.]+ ms +0 ' "$dir/plan.log"
 }
